@@ -1,0 +1,3 @@
+//! The store as other programs see it.
+
+mod other_readers;
