@@ -2,7 +2,7 @@
 //! toolset versions they saw.
 //!
 //! Data goes one way: a finished episode becomes an [`record::EpisodeRecord`], is journalled to disk, and is later
-//! sealed into Parquet tables that DuckDB, Polars and pyarrow read as they are. See [`store::Store`].
+//! sealed into Parquet tables that `DuckDB`, Polars and pyarrow read as they are. See [`store::Store`].
 
 pub mod canonical;
 pub mod clock;

@@ -30,7 +30,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::record::{Episode, EpisodeRecord, Status, ToolRow};
+use crate::record::{Call, Episode, EpisodeRecord, Status, ToolRow};
 use crate::toolset::Toolset;
 pub use error::StoreError;
 pub use filter::Filter;
@@ -84,14 +84,14 @@ impl Store {
         let store = Self {
             root: Arc::from(root),
         };
-        if store.journal_root().is_dir() {
-            if let Some(_guard) = lock::try_exclusive(root) {
-                for experiment in store.experiments()? {
-                    if let Err(error) = seal::recover(&store, &experiment, &BTreeSet::new()) {
-                        tracing::warn!(
-                            "recovery of experiment `{experiment}` is left to the next writer: {error}"
-                        );
-                    }
+        if store.journal_root().is_dir()
+            && let Some(_guard) = lock::try_exclusive(root)
+        {
+            for experiment in store.experiments()? {
+                if let Err(error) = seal::recover(&store, &experiment, &BTreeSet::new()) {
+                    tracing::warn!(
+                        "recovery of experiment `{experiment}` is left to the next writer: {error}"
+                    );
                 }
             }
         }
@@ -201,6 +201,12 @@ impl Store {
     pub fn records(&self, filter: &Filter) -> Result<Vec<EpisodeRecord>, StoreError> {
         let _guard = lock::shared_for_reading(&self.root);
         read::records(self, filter)
+    }
+
+    /// The calls of the episodes a filter selects, by experiment, episode and sequence.
+    pub fn calls(&self, filter: &Filter) -> Result<Vec<Call>, StoreError> {
+        let _guard = lock::shared_for_reading(&self.root);
+        read::calls(self, filter)
     }
 
     /// Tool definitions: those of whole experiments, or, when the filter selects episodes, those of the

@@ -194,7 +194,7 @@ fn parameter_mut<'a>(
 }
 
 /// A toolset version.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Toolset {
     tools: Vec<Tool>,
     meta: Map<String, Value>,
@@ -355,10 +355,10 @@ impl Toolset {
                 .and_then(Value::as_object_mut)
             {
                 for path in paths {
-                    if let Some(parameter) = parameter_mut(schema, &path, "", 0) {
-                        if parameter.get("description").is_some_and(Value::is_string) {
-                            parameter.shift_remove("description");
-                        }
+                    if let Some(parameter) = parameter_mut(schema, &path, "", 0)
+                        && parameter.get("description").is_some_and(Value::is_string)
+                    {
+                        parameter.shift_remove("description");
                     }
                 }
             }

@@ -203,13 +203,12 @@ fn decode(bytes: &[u8]) -> Result<EpisodeRecord, Fault> {
         if ended {
             return Err(damaged("text after the end line".to_owned()));
         }
-        if record.is_none() {
-            // Checked before the full parse, which a newer version may make fail for good reasons.
-            if let Ok(Version { schema_version }) = serde_json::from_slice(line) {
-                if schema_version > i64::from(SCHEMA_VERSION) {
-                    return Err(Fault::Newer(schema_version));
-                }
-            }
+        // Checked before the full parse, which a newer version may make fail for good reasons.
+        if record.is_none()
+            && let Ok(Version { schema_version }) = serde_json::from_slice(line)
+            && schema_version > i64::from(SCHEMA_VERSION)
+        {
+            return Err(Fault::Newer(schema_version));
         }
         let line: Line =
             serde_json::from_slice(line).map_err(|error| damaged(error.to_string()))?;

@@ -135,53 +135,35 @@ fn rows_of<T: Row>(
     Ok(grouped)
 }
 
+/// The one episode a prefix means, resolved first so that it does not cost reading a whole store.
+fn named(store: &Store, filter: &Filter) -> Result<Option<BTreeSet<(String, String)>>, StoreError> {
+    if filter.episode.is_none() {
+        return Ok(None);
+    }
+    let found = episodes(store, filter)?;
+    Ok(Some(
+        found
+            .into_iter()
+            .map(|episode| (episode.experiment, episode.episode_id))
+            .collect(),
+    ))
+}
+
+fn is_named(only: Option<&BTreeSet<(String, String)>>, episode: &Episode) -> bool {
+    only.is_none_or(|only| only.contains(&(episode.experiment.clone(), episode.episode_id.clone())))
+}
+
 pub(super) fn records(store: &Store, filter: &Filter) -> Result<Vec<EpisodeRecord>, StoreError> {
-    // A prefix is resolved first, so that one episode of a large store does not read all of it.
-    let only: Option<BTreeSet<(String, String)>> = match &filter.episode {
-        None => None,
-        Some(_) => Some(
-            episodes(store, filter)?
-                .into_iter()
-                .map(|episode| (episode.experiment, episode.episode_id))
-                .collect(),
-        ),
-    };
+    let only = named(store, filter)?;
     let mut records = Vec::new();
     for experiment in experiments(store, filter)? {
-        let keep = |episode: &Episode| {
-            only.as_ref().is_none_or(|only| {
-                only.contains(&(episode.experiment.clone(), episode.episode_id.clone()))
-            })
-        };
         let found = find(store, &experiment, filter)?;
         let tools = experiment_tools(store, &experiment, found.tools)?;
-        let mut of_experiment: Vec<EpisodeRecord> = found
-            .journalled
-            .into_iter()
-            .filter(|record| keep(&record.episode))
-            .collect();
+        let mut of_experiment = found.journalled;
+        of_experiment.retain(|record| is_named(only.as_ref(), &record.episode));
         for (path, mut episodes) in found.sealed {
-            episodes.retain(&keep);
-            if episodes.is_empty() {
-                continue;
-            }
-            let ids: BTreeSet<String> = episodes
-                .iter()
-                .map(|episode| episode.episode_id.clone())
-                .collect();
-            let mut calls = rows_of::<Call>(store, &experiment, &path, &ids)?;
-            let mut messages = rows_of::<Message>(store, &experiment, &path, &ids)?;
-            let mut scores = rows_of::<Score>(store, &experiment, &path, &ids)?;
-            of_experiment.extend(episodes.into_iter().map(|episode| {
-                let id = episode.episode_id.as_str();
-                EpisodeRecord {
-                    calls: calls.remove(id).unwrap_or_default(),
-                    messages: messages.remove(id).unwrap_or_default(),
-                    scores: scores.remove(id).unwrap_or_default(),
-                    tools: Vec::new(),
-                    episode,
-                }
-            }));
+            episodes.retain(|episode| is_named(only.as_ref(), episode));
+            join(store, &experiment, &path, episodes, &mut of_experiment)?;
         }
         for record in &mut of_experiment {
             record.calls.sort_by_key(|row| row.sequence);
@@ -193,20 +175,78 @@ pub(super) fn records(store: &Store, filter: &Filter) -> Result<Vec<EpisodeRecor
             } = &record.episode;
             let mut ids: Vec<&String> = toolset_seen.iter().chain(toolset_meant).collect();
             ids.dedup();
-            record.tools = ids
-                .into_iter()
-                .filter_map(|id| tools.get(id))
-                .flatten()
-                .cloned()
-                .collect();
+            let rows = ids.into_iter().filter_map(|id| tools.get(id)).flatten();
+            record.tools = rows.cloned().collect();
         }
         records.append(&mut of_experiment);
     }
     records.sort_by(|a, b| {
-        (&a.episode.experiment, &a.episode.episode_id)
-            .cmp(&(&b.episode.experiment, &b.episode.episode_id))
+        let (a, b) = (&a.episode, &b.episode);
+        (&a.experiment, &a.episode_id).cmp(&(&b.experiment, &b.episode_id))
     });
     Ok(records)
+}
+
+/// Adds the episodes of one part with their rows of the other tables.
+fn join(
+    store: &Store,
+    experiment: &str,
+    part: &Path,
+    episodes: Vec<Episode>,
+    records: &mut Vec<EpisodeRecord>,
+) -> Result<(), StoreError> {
+    if episodes.is_empty() {
+        return Ok(());
+    }
+    let ids: BTreeSet<String> = episodes
+        .iter()
+        .map(|episode| episode.episode_id.clone())
+        .collect();
+    let mut calls = rows_of::<Call>(store, experiment, part, &ids)?;
+    let mut messages = rows_of::<Message>(store, experiment, part, &ids)?;
+    let mut scores = rows_of::<Score>(store, experiment, part, &ids)?;
+    records.extend(episodes.into_iter().map(|episode| {
+        let id = episode.episode_id.as_str();
+        EpisodeRecord {
+            calls: calls.remove(id).unwrap_or_default(),
+            messages: messages.remove(id).unwrap_or_default(),
+            scores: scores.remove(id).unwrap_or_default(),
+            tools: Vec::new(),
+            episode,
+        }
+    }));
+    Ok(())
+}
+
+pub(super) fn calls(store: &Store, filter: &Filter) -> Result<Vec<Call>, StoreError> {
+    let only = named(store, filter)?;
+    let mut calls = Vec::new();
+    for experiment in experiments(store, filter)? {
+        let found = find(store, &experiment, filter)?;
+        for record in found.journalled {
+            if is_named(only.as_ref(), &record.episode) {
+                calls.extend(record.calls);
+            }
+        }
+        for (path, episodes) in found.sealed {
+            let ids: BTreeSet<String> = episodes
+                .into_iter()
+                .filter(|episode| is_named(only.as_ref(), episode))
+                .map(|episode| episode.episode_id)
+                .collect();
+            if !ids.is_empty() {
+                calls.extend(
+                    rows_of::<Call>(store, &experiment, &path, &ids)?
+                        .into_values()
+                        .flatten(),
+                );
+            }
+        }
+    }
+    calls.sort_by(|a, b| {
+        (&a.experiment, &a.episode_id, a.sequence).cmp(&(&b.experiment, &b.episode_id, b.sequence))
+    });
+    Ok(calls)
 }
 
 /// Definitions of an experiment by toolset, each in list order.

@@ -163,7 +163,7 @@ fn part_name(store: &Store, experiment: &str, records: &[&EpisodeRecord]) -> Str
     let folder = store.partition(Table::Episodes, experiment);
     // Sealed ids are never sealed again, so a part of this name can only be one that somebody else put there.
     std::iter::once(format!("part-{stem}.parquet"))
-        .chain((2..).map(|number| format!("part-{stem}-{number}.parquet")))
+        .chain((2..=9999).map(|number| format!("part-{stem}-{number}.parquet")))
         .find(|name| !folder.join(name).exists())
         .unwrap_or_default()
 }

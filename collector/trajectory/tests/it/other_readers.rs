@@ -1,4 +1,4 @@
-//! DuckDB and Polars read the tables without help.
+//! `DuckDB` and Polars read the tables without help.
 
 use std::io::Write as _;
 use std::process::Command;

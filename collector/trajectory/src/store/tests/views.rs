@@ -105,6 +105,11 @@ fn filters_and_prefixes_select() {
                 .collect::<Vec<_>>(),
             episodes.iter().collect::<Vec<_>>()
         );
+        let calls: Vec<Call> = records
+            .iter()
+            .flat_map(|record| record.calls.clone())
+            .collect();
+        assert_eq!(store.calls(&filter)?, calls);
         Ok(episodes
             .into_iter()
             .map(|episode| episode.episode_id)

@@ -1,0 +1,212 @@
+//! What is decided before any protocol is spoken: Host and Origin, bearer tokens, the admin secret.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use serde_json::json;
+
+use crate::registry::Registry;
+use crate::token::{self, TokenHash};
+
+/// Path of the MCP endpoint.
+pub(crate) const MCP_PATH: &str = "/mcp";
+/// Path of the RFC 9728 document for the endpoint.
+pub(crate) const METADATA_PATH: &str = "/.well-known/oauth-protected-resource";
+
+/// What the gates need to know.
+#[derive(Clone)]
+pub(crate) struct Gate {
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) admin: TokenHash,
+    pub(crate) hosts: Arc<[String]>,
+    pub(crate) origins: Arc<[String]>,
+}
+
+/// The token of an `Authorization: Bearer …` header; `Some(Err)` when there is a header of another form.
+fn bearer(headers: &HeaderMap) -> Option<Result<&str, ()>> {
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    let value = values.next()?;
+    if values.next().is_some() {
+        return Some(Err(()));
+    }
+    let token = value.to_str().ok().and_then(|text| {
+        let (scheme, token) = text.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+    });
+    Some(token.filter(|token| !token.is_empty()).ok_or(()))
+}
+
+/// 401 with the challenge of RFC 6750 and the pointer of RFC 9728.
+fn unauthorized(headers: &HeaderMap, had_token: bool) -> Response {
+    let host = headers
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok())
+        .unwrap_or("localhost");
+    let mut challenge =
+        format!("Bearer resource_metadata=\"http://{host}{METADATA_PATH}{MCP_PATH}\"");
+    if had_token {
+        challenge.push_str(", error=\"invalid_token\"");
+    }
+    let told = if had_token {
+        "the bearer token is malformed, unknown or expired"
+    } else {
+        "a bearer token is needed: send the header `Authorization: Bearer <token>` with the token of your party"
+    };
+    let mut response = (StatusCode::UNAUTHORIZED, Json(json!({"error": told}))).into_response();
+    if let Ok(value) = HeaderValue::from_str(&challenge) {
+        response
+            .headers_mut()
+            .insert(header::WWW_AUTHENTICATE, value);
+    }
+    response
+}
+
+/// Lets party tokens through to the MCP endpoint, with the principal they stand for.
+pub(crate) async fn party(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
+    let principal = match bearer(request.headers()) {
+        None => return unauthorized(request.headers(), false),
+        Some(Err(())) => None,
+        Some(Ok(token)) => gate.registry.principal(token),
+    };
+    let Some(principal) = principal else {
+        return unauthorized(request.headers(), true);
+    };
+    request.extensions_mut().insert(principal);
+    // The token has done its work; what is behind the gate has no use for it.
+    request.headers_mut().remove(header::AUTHORIZATION);
+    next.run(request).await
+}
+
+/// Lets the admin secret through to the admin API.
+pub(crate) async fn admin(State(gate): State<Gate>, request: Request, next: Next) -> Response {
+    match bearer(request.headers()) {
+        Some(Ok(secret)) if token::same(&token::hash(secret), &gate.admin) => {
+            next.run(request).await
+        }
+        found => unauthorized(request.headers(), found.is_some()),
+    }
+}
+
+/// Refuses requests that name another host (DNS rebinding) or come from a foreign page.
+pub(crate) async fn origin(State(gate): State<Gate>, request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    let host = headers
+        .get(header::HOST)
+        .map(|value| value.to_str().unwrap_or_default());
+    let Some(host) = host.or_else(|| request.uri().host()) else {
+        return forbidden("the request names no host");
+    };
+    if !gate
+        .hosts
+        .iter()
+        .any(|allowed| allowed.eq_ignore_ascii_case(without_port(host)))
+    {
+        return forbidden(
+            "the Host header names a host this market does not serve; allow it with --allowed-host",
+        );
+    }
+    if let Some(origin) = headers.get(header::ORIGIN) {
+        let origin = origin.to_str().unwrap_or_default();
+        if !gate
+            .origins
+            .iter()
+            .any(|allowed| origin_matches(allowed, origin))
+        {
+            return forbidden(
+                "the Origin header names a page this market does not serve; allow it with --allowed-origin",
+            );
+        }
+    }
+    next.run(request).await
+}
+
+fn forbidden(told: &str) -> Response<Body> {
+    (StatusCode::FORBIDDEN, Json(json!({"error": told}))).into_response()
+}
+
+fn without_port(host: &str) -> &str {
+    if let Some(rest) = host.strip_prefix('[') {
+        return rest.split(']').next().unwrap_or_default();
+    }
+    host.rsplit_once(':')
+        .filter(|(_, port)| port.chars().all(|c| c.is_ascii_digit()))
+        .map_or(host, |(h, _)| h)
+}
+
+/// `http://localhost:*` allows every port; anything else is compared whole.
+fn origin_matches(allowed: &str, origin: &str) -> bool {
+    match allowed.strip_suffix(":*") {
+        Some(stem) => origin.strip_prefix(stem).is_some_and(|rest| {
+            rest.is_empty()
+                || rest.strip_prefix(':').is_some_and(|port| {
+                    !port.is_empty() && port.chars().all(|c| c.is_ascii_digit())
+                })
+        }),
+        None => allowed == origin,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_and_origins_are_compared_whole() {
+        for (host, bare) in [
+            ("a:1", "a"),
+            ("[::1]:80", "::1"),
+            ("a", "a"),
+            ("a:b", "a:b"),
+        ] {
+            assert_eq!(without_port(host), bare);
+        }
+        for (allowed, origin, matches) in [
+            ("http://localhost:*", "http://localhost:3000", true),
+            ("http://localhost:*", "http://localhost", true),
+            ("http://localhost:*", "http://localhost.evil.example", false),
+            (
+                "http://localhost:*",
+                "http://localhost:3000.evil.example",
+                false,
+            ),
+            ("http://localhost:*", "http://localhost:", false),
+            ("https://a.example", "https://a.example", true),
+            ("https://a.example", "http://a.example", false),
+            ("https://a.example", "null", false),
+        ] {
+            assert_eq!(
+                origin_matches(allowed, origin),
+                matches,
+                "{allowed} {origin}"
+            );
+        }
+    }
+
+    #[test]
+    fn only_one_bearer_token_of_the_right_form_counts() {
+        let read = |values: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(header::AUTHORIZATION, HeaderValue::from_str(value).unwrap());
+            }
+            bearer(&headers).map(|token| token.map(str::to_owned))
+        };
+        assert_eq!(read(&[]), None);
+        assert_eq!(read(&["Bearer abc"]), Some(Ok("abc".to_owned())));
+        assert_eq!(read(&["bearer abc"]), Some(Ok("abc".to_owned())));
+        for wrong in [
+            &["Basic abc"][..],
+            &["Bearer"],
+            &["Bearer "],
+            &["abc"],
+            &["Bearer a", "Bearer b"],
+        ] {
+            assert_eq!(read(wrong), Some(Err(())), "{wrong:?}");
+        }
+    }
+}
