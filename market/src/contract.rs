@@ -159,11 +159,10 @@ pub(crate) fn arguments(
     notes: bool,
 ) -> Option<Result<Arguments, BadArguments>> {
     let known: &[&str] = match tool {
-        GET_NEGOTIATION => &["negotiation_id"],
         PROPOSE if notes => &["negotiation_id", "price", "note"],
         PROPOSE => &["negotiation_id", "price"],
         ACCEPT_PROPOSAL | REJECT_PROPOSAL | REFUSE if notes => &["negotiation_id", "note"],
-        ACCEPT_PROPOSAL | REJECT_PROPOSAL | REFUSE => &["negotiation_id"],
+        GET_NEGOTIATION | ACCEPT_PROPOSAL | REJECT_PROPOSAL | REFUSE => &["negotiation_id"],
         _ => return None,
     };
     let id = arguments

@@ -8,6 +8,8 @@
 
 mod admin;
 mod catalog;
+mod check;
+pub mod cli;
 pub mod client;
 mod condition;
 mod config;

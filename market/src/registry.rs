@@ -260,7 +260,7 @@ impl Registry {
     pub(crate) fn malformed(&self, who: &Principal, tool: &str) {
         if contract::MOVES.contains(&tool) {
             self.with(&who.negotiation_id, |n| {
-                n.count_refusal(who.role, Refusal::InvalidArguments)
+                n.count_refusal(who.role, Refusal::InvalidArguments);
             });
         }
     }

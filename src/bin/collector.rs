@@ -1,0 +1,7 @@
+//! `collector`: the same as `whetstone collector`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    whetstone::start(collector::cli::run)
+}
