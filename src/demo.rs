@@ -40,7 +40,8 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     );
     std::fs::create_dir_all(&args.dir).with_context(|| format!("creating the folder `{}`", args.dir.display()))?;
     let at = |name: &str| args.dir.join(name).display().to_string();
-    let (practice, held_out) = halves(&Pack::load(&args.pack)?);
+    let pack = Pack::load(&args.pack)?;
+    let (practice, held_out) = halves(&pack);
     write_pack(Path::new(&at("practice.json")), &practice)?;
     write_pack(Path::new(&at("held-out.json")), &held_out)?;
 
@@ -78,11 +79,13 @@ const PRACTICE: &str = "demo-practice";
 /// Name of the experiment that judges it.
 const JUDGED: &str = "demo-held-out";
 
-/// Every second scenario for practice, the others for the comparison.
+/// Splits a pack into practice and held-out scenarios with the same mix of gaps: sorted by the gap relative to
+/// the price, then dealt out in turn.
 fn halves(pack: &Pack) -> (Vec<&Scenario>, Vec<&Scenario>) {
-    let pick = |rest: usize| {
-        pack.scenarios.iter().enumerate().filter(|(i, _)| i % 2 == rest).map(|(_, s)| s).collect::<Vec<_>>()
-    };
+    let mut sorted: Vec<&Scenario> = pack.scenarios.iter().collect();
+    let gap = |s: &Scenario| s.spread() as f64 / s.reserve.max(s.budget) as f64;
+    sorted.sort_by(|a, b| gap(a).total_cmp(&gap(b)).then_with(|| a.id.cmp(&b.id)));
+    let pick = |rest: usize| sorted.iter().copied().skip(rest).step_by(2).collect();
     (pick(0), pick(1))
 }
 

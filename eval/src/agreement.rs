@@ -85,7 +85,8 @@ mod tests {
 
     #[test]
     fn every_tampered_counter_is_named_with_both_values() {
-        let tampered: [(&str, fn(&mut Report)); 8] = [
+        type Tamper = fn(&mut Report);
+        let tampered: [(&str, Tamper); 8] = [
             ("attempted_violations of the buyer", |r| r.counters.attempted_violations.buyer = 2),
             ("attempted_violations of the seller", |r| r.counters.attempted_violations.seller = 2),
             ("turns", |r| r.counters.turns = 2),

@@ -22,6 +22,7 @@ pub mod compare;
 mod episode;
 pub mod export;
 mod figures;
+mod files;
 pub mod manifest;
 pub mod metrics;
 pub mod plan;

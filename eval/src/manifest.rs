@@ -179,17 +179,10 @@ impl Manifest {
     /// # Errors
     /// The experiment was recorded with other settings, or not by a run.
     pub fn agree(self, store: &Store) -> Result<Self, ManifestError> {
-        let Some(recorded) = Self::read(store, &self.experiment)? else {
-            if !store.recorded(&self.experiment)?.is_empty() {
-                return Err(ManifestError::Foreign(self.experiment));
-            }
+        let Some(recorded) = self.check(store)? else {
             self.write(store)?;
             return Ok(self);
         };
-        let differences = differences(&recorded.settings, &self.settings);
-        if !differences.is_empty() {
-            return Err(ManifestError::Settings { experiment: self.experiment, differences });
-        }
         let mut merged = recorded.clone();
         for condition in self.conditions {
             if !merged.conditions.contains(&condition) {
@@ -203,6 +196,24 @@ impl Manifest {
             merged.write(store)?;
         }
         Ok(merged)
+    }
+
+    /// As [`Manifest::agree`] without writing anything; gives what is recorded.
+    ///
+    /// # Errors
+    /// As [`Manifest::agree`].
+    pub fn check(&self, store: &Store) -> Result<Option<Self>, ManifestError> {
+        let Some(recorded) = Self::read(store, &self.experiment)? else {
+            if store.recorded(&self.experiment)?.is_empty() {
+                return Ok(None);
+            }
+            return Err(ManifestError::Foreign(self.experiment.clone()));
+        };
+        let differences = differences(&recorded.settings, &self.settings);
+        if differences.is_empty() {
+            return Ok(Some(recorded));
+        }
+        Err(ManifestError::Settings { experiment: self.experiment.clone(), differences })
     }
 
     fn write(&self, store: &Store) -> Result<(), ManifestError> {

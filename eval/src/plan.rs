@@ -266,7 +266,7 @@ impl Plan {
             }
         }
         // Scenario, condition and repeat stand behind the draw, so that two equal draws do not mix two pairs.
-        drawn.sort_by(|a, b| (a.0, a.1, a.2, a.3, a.4, a.5).cmp(&(b.0, b.1, b.2, b.3, b.4, b.5)));
+        drawn.sort_by_key(|row| (row.0, row.1, row.2, row.3, row.4, row.5));
         drawn.into_iter().map(|row| row.6).collect()
     }
 

@@ -1,17 +1,18 @@
 //! The admin API: how the runner opens, passes, reads and closes negotiations. Not part of MCP, and with a
 //! secret of its own: a party that could mint tokens could raise its own limit.
 
-use axum::extract::{Path, State};
+use axum::extract::{FromRequest, Path, Request, State};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{delete, get, post};
 use axum::{Json, Router};
 use http::StatusCode;
 use secrecy::ExposeSecret as _;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use trajectory::Toolset;
 
-use crate::gate::{Gate, MCP_PATH};
+use crate::gate::{Gate, MCP_PATH, problem};
 use crate::injection::Injection;
 use crate::registry::OpenError;
 use crate::role::Role;
@@ -80,8 +81,27 @@ pub(crate) fn router() -> Router<Gate> {
         .route("/admin/stats", get(stats))
 }
 
-fn problem(status: StatusCode, told: &str) -> Response {
-    (status, Json(json!({"error": told}))).into_response()
+/// A JSON body whose faults are told as JSON.
+struct Body<T>(T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
+        match Json::from_request(request, state).await {
+            Ok(Json(value)) => Ok(Self(value)),
+            Err(rejection) => {
+                // The text quotes the body at most in part, and the sender holds the admin secret.
+                let told: String = rejection
+                    .body_text()
+                    .chars()
+                    .filter(|c| !c.is_control())
+                    .take(400)
+                    .collect();
+                Err(problem(rejection.status(), &told))
+            }
+        }
+    }
 }
 
 fn not_found(id: &str) -> Response {
@@ -100,12 +120,13 @@ fn refused(error: &OpenError) -> Response {
         OpenError::UnknownToolset(_)
         | OpenError::MaxMoves
         | OpenError::Scenario(_)
+        | OpenError::Injection { .. }
         | OpenError::Catalog(_) => StatusCode::UNPROCESSABLE_ENTITY,
     };
     problem(status, &error.to_string())
 }
 
-async fn register(State(gate): State<Gate>, Json(value): Json<Value>) -> Response {
+async fn register(State(gate): State<Gate>, Body(value): Body<Value>) -> Response {
     let toolset = match Toolset::from_value(value) {
         Ok(toolset) => toolset,
         Err(error) => return problem(StatusCode::UNPROCESSABLE_ENTITY, &error.to_string()),
@@ -116,7 +137,7 @@ async fn register(State(gate): State<Gate>, Json(value): Json<Value>) -> Respons
     }
 }
 
-async fn open(State(gate): State<Gate>, Json(request): Json<OpenRequest>) -> Response {
+async fn open(State(gate): State<Gate>, Body(request): Body<OpenRequest>) -> Response {
     // The same checks as for files, so that no limit or text gets in that a file could not hold.
     let checked = Pack::parse("request", "request", &json!([request.scenario]).to_string());
     let scenario = match checked.map(|pack| pack.scenarios.into_iter().next()) {
@@ -160,7 +181,7 @@ async fn report(State(gate): State<Gate>, Path(id): Path<String>) -> Response {
 async fn pass(
     State(gate): State<Gate>,
     Path(id): Path<String>,
-    Json(request): Json<PassRequest>,
+    Body(request): Body<PassRequest>,
 ) -> Response {
     match gate
         .registry

@@ -142,7 +142,10 @@ impl AdminClient {
         response
             .json()
             .await
-            .map_err(|source| AdminError::Transport { url, source })
+            .map_err(|source| AdminError::Transport {
+                url,
+                source: source.without_url(),
+            })
     }
 
     async fn send(
@@ -164,7 +167,7 @@ impl AdminClient {
             .await
             .map_err(|source| AdminError::Transport {
                 url: url.clone(),
-                source,
+                source: source.without_url(),
             })?;
         let status = response.status();
         if status == StatusCode::UNAUTHORIZED {

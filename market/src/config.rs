@@ -24,6 +24,17 @@ pub struct MarketConfig {
     pub max_toolsets: usize,
     /// A negotiation that nobody touched for so long is dropped, with its tokens.
     pub idle_timeout: Duration,
+    /// Tokens are good for so long from opening, however busy the negotiation is.
+    pub token_lifetime: Duration,
+    /// A negotiation that came to its end can be read for so long; then it is dropped.
+    pub closed_retention: Duration,
+    /// A request that is not answered by then is given up, for example because its body never arrives.
+    pub request_timeout: Duration,
+    /// On shutdown, requests in progress get so long to end.
+    pub shutdown_grace: Duration,
+    /// Address under which clients reach the market (`https://market.example`), where a proxy stands in front;
+    /// without it the `Host` header of a request tells.
+    pub public_url: Option<String>,
 }
 
 impl Default for MarketConfig {
@@ -41,6 +52,11 @@ impl Default for MarketConfig {
             max_negotiations: 10_000,
             max_toolsets: 1_000,
             idle_timeout: Duration::from_secs(3600),
+            token_lifetime: Duration::from_secs(24 * 3600),
+            closed_retention: Duration::from_secs(900),
+            request_timeout: Duration::from_secs(30),
+            shutdown_grace: Duration::from_secs(5),
+            public_url: None,
         }
     }
 }

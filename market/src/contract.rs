@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value, json};
 use trajectory::Toolset;
 
+use crate::plain;
 use crate::rules::Action;
 use crate::scenario::MAX_PRICE;
 
@@ -193,9 +194,7 @@ pub(crate) fn arguments(
     }
     let note = match arguments.get("note") {
         None | Some(Value::Null) => None,
-        Some(Value::String(note)) if note.chars().count() <= MAX_NOTE => {
-            Some(note.chars().filter(|c| !c.is_control()).collect())
-        }
+        Some(Value::String(note)) if note.chars().count() <= MAX_NOTE => Some(plain::visible(note)),
         Some(_) => {
             return bad(format!(
                 "`note` must be a text of at most {MAX_NOTE} characters."

@@ -1,14 +1,14 @@
 //! What is decided before any protocol is spoken: Host and Origin, bearer tokens, the admin secret.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
-use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::registry::Registry;
 use crate::token::{self, TokenHash};
@@ -25,6 +25,86 @@ pub(crate) struct Gate {
     pub(crate) admin: TokenHash,
     pub(crate) hosts: Arc<[String]>,
     pub(crate) origins: Arc<[String]>,
+    pub(crate) max_body_bytes: usize,
+    pub(crate) request_timeout: Duration,
+    pub(crate) public_url: Option<Arc<str>>,
+}
+
+impl Gate {
+    /// The market's address as the sender of these headers knows it. The host was checked by [`origin`].
+    fn base(&self, headers: &HeaderMap) -> String {
+        self.public_url.as_deref().map_or_else(
+            || {
+                let host = headers
+                    .get(header::HOST)
+                    .and_then(|host| host.to_str().ok());
+                format!("http://{}", host.unwrap_or("localhost"))
+            },
+            str::to_owned,
+        )
+    }
+
+    /// 401 with the challenge of RFC 6750 and the pointer of RFC 9728.
+    fn unauthorized(&self, headers: &HeaderMap, had_token: bool) -> Response {
+        let base = self.base(headers);
+        let mut challenge = format!("Bearer resource_metadata=\"{base}{METADATA_PATH}{MCP_PATH}\"");
+        if had_token {
+            challenge.push_str(", error=\"invalid_token\"");
+        }
+        let told = if had_token {
+            "the bearer token is malformed, unknown or expired"
+        } else {
+            "a bearer token is needed: send the header `Authorization: Bearer <token>` with the token of your party"
+        };
+        let mut response = problem(StatusCode::UNAUTHORIZED, told);
+        if let Ok(value) = HeaderValue::from_str(&challenge) {
+            response
+                .headers_mut()
+                .insert(header::WWW_AUTHENTICATE, value);
+        }
+        response
+    }
+
+    /// Passes a request on that has shown its right to be here, unless its body is announced too big: the rest
+    /// counts while it reads, which takes as long as the sender likes.
+    async fn admit(&self, request: Request, next: Next) -> Response {
+        let announced = request
+            .headers()
+            .get(header::CONTENT_LENGTH)
+            .and_then(|length| length.to_str().ok());
+        if announced
+            .and_then(|length| length.parse::<u64>().ok())
+            .is_some_and(|length| length > self.max_body_bytes as u64)
+        {
+            let told = format!(
+                "the request body is larger than {} bytes",
+                self.max_body_bytes
+            );
+            return problem(StatusCode::PAYLOAD_TOO_LARGE, &told);
+        }
+        match tokio::time::timeout(self.request_timeout, next.run(request)).await {
+            Ok(response) => response,
+            Err(_) => problem(
+                StatusCode::REQUEST_TIMEOUT,
+                "the request did not arrive in time",
+            ),
+        }
+    }
+}
+
+/// An error as the market tells it outside the protocol.
+pub(crate) fn problem(status: StatusCode, told: &str) -> Response {
+    (status, Json(json!({"error": told}))).into_response()
+}
+
+/// The RFC 9728 document. No authorization server stands behind the market: tokens are given out when a
+/// negotiation is opened.
+pub(crate) async fn metadata(State(gate): State<Gate>, headers: HeaderMap) -> Json<Value> {
+    Json(json!({
+        "resource": format!("{}{MCP_PATH}", gate.base(&headers)),
+        "bearer_methods_supported": ["header"],
+        "resource_name": "Whetstone market",
+    }))
 }
 
 /// The token of an `Authorization: Bearer …` header; `Some(Err)` when there is a header of another form.
@@ -41,54 +121,29 @@ fn bearer(headers: &HeaderMap) -> Option<Result<&str, ()>> {
     Some(token.filter(|token| !token.is_empty()).ok_or(()))
 }
 
-/// 401 with the challenge of RFC 6750 and the pointer of RFC 9728.
-fn unauthorized(headers: &HeaderMap, had_token: bool) -> Response {
-    let host = headers
-        .get(header::HOST)
-        .and_then(|host| host.to_str().ok())
-        .unwrap_or("localhost");
-    let mut challenge =
-        format!("Bearer resource_metadata=\"http://{host}{METADATA_PATH}{MCP_PATH}\"");
-    if had_token {
-        challenge.push_str(", error=\"invalid_token\"");
-    }
-    let told = if had_token {
-        "the bearer token is malformed, unknown or expired"
-    } else {
-        "a bearer token is needed: send the header `Authorization: Bearer <token>` with the token of your party"
-    };
-    let mut response = (StatusCode::UNAUTHORIZED, Json(json!({"error": told}))).into_response();
-    if let Ok(value) = HeaderValue::from_str(&challenge) {
-        response
-            .headers_mut()
-            .insert(header::WWW_AUTHENTICATE, value);
-    }
-    response
-}
-
 /// Lets party tokens through to the MCP endpoint, with the principal they stand for.
 pub(crate) async fn party(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
     let principal = match bearer(request.headers()) {
-        None => return unauthorized(request.headers(), false),
+        None => return gate.unauthorized(request.headers(), false),
         Some(Err(())) => None,
         Some(Ok(token)) => gate.registry.principal(token),
     };
     let Some(principal) = principal else {
-        return unauthorized(request.headers(), true);
+        return gate.unauthorized(request.headers(), true);
     };
     request.extensions_mut().insert(principal);
     // The token has done its work; what is behind the gate has no use for it.
     request.headers_mut().remove(header::AUTHORIZATION);
-    next.run(request).await
+    gate.admit(request, next).await
 }
 
 /// Lets the admin secret through to the admin API.
 pub(crate) async fn admin(State(gate): State<Gate>, request: Request, next: Next) -> Response {
     match bearer(request.headers()) {
         Some(Ok(secret)) if token::same(&token::hash(secret), &gate.admin) => {
-            next.run(request).await
+            gate.admit(request, next).await
         }
-        found => unauthorized(request.headers(), found.is_some()),
+        found => gate.unauthorized(request.headers(), found.is_some()),
     }
 }
 
@@ -101,6 +156,9 @@ pub(crate) async fn origin(State(gate): State<Gate>, request: Request, next: Nex
     let Some(host) = host.or_else(|| request.uri().host()) else {
         return forbidden("the request names no host");
     };
+    if headers.get_all(header::HOST).iter().count() > 1 {
+        return forbidden("the request names more than one host");
+    }
     if !gate
         .hosts
         .iter()
@@ -125,8 +183,8 @@ pub(crate) async fn origin(State(gate): State<Gate>, request: Request, next: Nex
     next.run(request).await
 }
 
-fn forbidden(told: &str) -> Response<Body> {
-    (StatusCode::FORBIDDEN, Json(json!({"error": told}))).into_response()
+fn forbidden(told: &str) -> Response {
+    problem(StatusCode::FORBIDDEN, told)
 }
 
 fn without_port(host: &str) -> &str {

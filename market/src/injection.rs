@@ -88,6 +88,46 @@ impl Injection {
             .replace("{item}", &scenario.item)
     }
 
+    /// What is wrong with it, whichever file or request it came from.
+    pub(crate) fn problem(&self) -> Option<String> {
+        let marker = match self.claim {
+            Claim::Raised => "{raised}",
+            Claim::Lowered => "{lowered}",
+            Claim::None => "",
+        };
+        if !self.template.contains(marker) || self.template.trim().is_empty() {
+            return Some(format!(
+                "the template must contain `{marker}` and some text"
+            ));
+        }
+        if self.template.chars().count() > MAX_TEMPLATE {
+            return Some(format!(
+                "the template is longer than {MAX_TEMPLATE} characters"
+            ));
+        }
+        if [&self.id, &self.family, &self.template]
+            .iter()
+            .any(|text| text.chars().any(char::is_control))
+        {
+            return Some("id, family and template must not contain control characters".to_owned());
+        }
+        let left = PLACEHOLDERS
+            .iter()
+            .fold(self.template.clone(), |text, known| text.replace(known, ""));
+        if left.contains(['{', '}']) {
+            return Some(format!(
+                "the template may hold no braces but {}",
+                PLACEHOLDERS.join(", ")
+            ));
+        }
+        if self.kind == Kind::True && self.claim == Claim::None {
+            return Some(
+                "a notice of kind `true` must claim the limit that it makes true".to_owned(),
+            );
+        }
+        None
+    }
+
     /// The number it claims to be the target's limit.
     pub fn claimed(&self, scenario: &Scenario) -> Option<i64> {
         match self.claim {
@@ -97,6 +137,9 @@ impl Injection {
         }
     }
 }
+
+const MAX_TEMPLATE: usize = 1000;
+const PLACEHOLDERS: [&str; 3] = ["{raised}", "{lowered}", "{item}"];
 
 /// Id of the injection that runs use unless told otherwise: the one of the published experiment.
 pub const DEFAULT: &str = "limit_raised";
@@ -205,15 +248,8 @@ fn parse(file: &str, text: &str) -> Result<Vec<Injection>, InjectionError> {
                 injection.family
             )));
         }
-        let marker = match injection.claim {
-            Claim::Raised => "{raised}",
-            Claim::Lowered => "{lowered}",
-            Claim::None => "",
-        };
-        if !injection.template.contains(marker) || injection.template.trim().is_empty() {
-            return Err(wrong(format!(
-                "the template must contain `{marker}` and some text"
-            )));
+        if let Some(problem) = injection.problem() {
+            return Err(wrong(problem));
         }
     }
     Ok(all)
@@ -286,7 +322,19 @@ mod tests {
                 .unwrap_err()
                 .contains("must contain")
         );
-        assert!(read(&[one("a", "train").replace("counterpart_price", "smoke")]).is_err());
+        // A channel or a target that is not there is refused, not ignored.
+        for (from, to) in [("counterpart_price", "smoke"), ("\"buyer\"", "\"broker\"")] {
+            assert!(read(&[one("a", "train").replace(from, to)]).is_err());
+        }
+        for (template, named) in [
+            ("now {raised} {limit}".to_owned(), "braces"),
+            (format!("now {{raised}}{}", "x".repeat(1000)), "longer"),
+            ("now {raised}\\u0007".to_owned(), "control"),
+        ] {
+            let problem =
+                read(&[one("a", "train").replace("now {raised}", &template)]).unwrap_err();
+            assert!(problem.contains(named), "{problem}");
+        }
         assert!(
             find("nothing")
                 .unwrap_err()

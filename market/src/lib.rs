@@ -17,6 +17,7 @@ pub mod contract;
 mod gate;
 mod handler;
 pub mod injection;
+mod plain;
 mod registry;
 mod role;
 pub mod rules;

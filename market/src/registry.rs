@@ -50,6 +50,8 @@ pub(crate) enum OpenError {
     MaxMoves,
     #[error("scenario: {0}")]
     Scenario(String),
+    #[error("injection `{id}`: {problem}")]
+    Injection { id: String, problem: String },
     #[error(transparent)]
     Catalog(#[from] CatalogError),
     #[error("the operating system gave no random numbers: {0}")]
@@ -67,7 +69,9 @@ pub(crate) struct Opened {
 struct Slot {
     negotiation: Negotiation,
     tokens: [TokenHash; 2],
+    opened: Instant,
     touched: Instant,
+    ended: Option<Instant>,
 }
 
 struct State {
@@ -82,6 +86,8 @@ pub(crate) struct Registry {
     max_negotiations: usize,
     max_toolsets: usize,
     idle_timeout: Duration,
+    token_lifetime: Duration,
+    closed_retention: Duration,
     state: Mutex<State>,
 }
 
@@ -95,6 +101,8 @@ impl Registry {
             max_negotiations: config.max_negotiations,
             max_toolsets: config.max_toolsets,
             idle_timeout: config.idle_timeout,
+            token_lifetime: config.token_lifetime,
+            closed_retention: config.closed_retention,
             state: Mutex::new(State {
                 slots: HashMap::new(),
                 tokens: HashMap::new(),
@@ -128,6 +136,17 @@ impl Registry {
         if !(1..=1000).contains(&terms.max_moves) {
             return Err(OpenError::MaxMoves);
         }
+        if let Some(injection) = &terms.inject
+            && let Some(problem) = injection.problem()
+        {
+            let id = injection
+                .id
+                .chars()
+                .filter(|c| !c.is_control())
+                .take(80)
+                .collect();
+            return Err(OpenError::Injection { id, problem });
+        }
         let negotiation_id = format!("ng_{}", token::random_hex::<8>()?);
         let (buyer_token, seller_token) = (token::mint("wb_")?, token::mint("ws_")?);
         let mut state = self.lock();
@@ -153,10 +172,13 @@ impl Registry {
             };
             state.tokens.insert(hash, principal);
         }
+        let now = Instant::now();
         let slot = Slot {
             negotiation: Negotiation::new(terms),
             tokens,
-            touched: Instant::now(),
+            opened: now,
+            touched: now,
+            ended: None,
         };
         state.slots.insert(negotiation_id.clone(), slot);
         Ok(Opened {
@@ -175,12 +197,22 @@ impl Registry {
         let idle: Vec<String> = state
             .slots
             .iter()
-            .filter(|(_, slot)| slot.touched.elapsed() > self.idle_timeout)
+            .filter(|(_, slot)| self.expired(slot))
             .map(|(id, _)| id.clone())
             .collect();
         for id in idle {
             remove(state, &id);
         }
+    }
+
+    /// Whether a negotiation is only waiting to be dropped: nobody came for long, its tokens are too old, or it
+    /// ended a while ago.
+    fn expired(&self, slot: &Slot) -> bool {
+        slot.touched.elapsed() > self.idle_timeout
+            || slot.opened.elapsed() > self.token_lifetime
+            || slot
+                .ended
+                .is_some_and(|ended| ended.elapsed() > self.closed_retention)
     }
 
     /// Drops a negotiation and its tokens; false when there is none.
@@ -197,15 +229,24 @@ impl Registry {
             return None;
         }
         let slot = state.slots.get(&principal.negotiation_id)?;
-        (slot.touched.elapsed() <= self.idle_timeout).then(|| principal.clone())
+        (!self.expired(slot)).then(|| principal.clone())
     }
 
     /// Runs `f` on a negotiation and marks it as touched.
     pub(crate) fn with<T>(&self, id: &str, f: impl FnOnce(&mut Negotiation) -> T) -> Option<T> {
         let mut state = self.lock();
         let slot = state.slots.get_mut(id)?;
+        if self.expired(slot) {
+            // Touching it must not bring it back to life.
+            remove(&mut state, id);
+            return None;
+        }
+        let answer = f(&mut slot.negotiation);
         slot.touched = Instant::now();
-        Some(f(&mut slot.negotiation))
+        if slot.ended.is_none() && slot.negotiation.next_role().is_none() {
+            slot.ended = Some(slot.touched);
+        }
+        Some(answer)
     }
 
     /// Answers one tool call of a party. One lock is held from the check to the change, so of two moves at once

@@ -302,14 +302,10 @@ impl Negotiation {
             return Err(Refusal::OutOfTurn);
         }
         let offered = self.latest_price(role.other());
-        let own = self.latest_price(role);
         let price = match action {
             Action::Propose(price) => Some(price),
-            Action::Accept => match (offered, own) {
-                (Some(price), _) => Some(price),
-                (None, Some(_)) => return Err(Refusal::OwnPrice),
-                (None, None) => return Err(Refusal::NothingToAccept),
-            },
+            // Only the counterpart's price is looked at, so nobody can accept their own.
+            Action::Accept => Some(offered.ok_or(Refusal::NothingToAccept)?),
             Action::Reject if offered.is_none() => return Err(Refusal::NothingToReject),
             Action::Reject | Action::Refuse => None,
         };

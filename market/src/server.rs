@@ -2,15 +2,15 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::DefaultBodyLimit;
 use axum::routing::get;
 use axum::serve::ListenerExt as _;
-use axum::{Json, Router, middleware};
+use axum::{Router, middleware};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use secrecy::{ExposeSecret as _, SecretString};
-use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -50,6 +50,7 @@ pub struct RunningMarket {
     address: SocketAddr,
     admin_secret: SecretString,
     stop: CancellationToken,
+    grace: Duration,
     task: JoinHandle<std::io::Result<()>>,
 }
 
@@ -74,13 +75,19 @@ impl RunningMarket {
         &self.admin_secret
     }
 
-    /// Stops it: no new requests, running ones end.
+    /// Stops it: no new requests; running ones get [`MarketConfig::shutdown_grace`] to end.
     ///
     /// # Errors
     /// The server had failed before.
     pub async fn shutdown(mut self) -> Result<(), MarketError> {
         self.stop.cancel();
-        self.ended().await
+        let grace = self.grace;
+        if let Ok(ended) = tokio::time::timeout(grace, self.ended()).await {
+            return ended;
+        }
+        // Somebody keeps half a request open; it is not waited for.
+        self.task.abort();
+        Ok(())
     }
 
     /// Waits until the server ends by itself or by [`RunningMarket::shutdown`].
@@ -134,6 +141,7 @@ pub async fn start(config: MarketConfig) -> Result<RunningMarket, MarketError> {
         address,
         admin_secret,
         stop,
+        grace: config.shutdown_grace,
         task,
     })
 }
@@ -149,6 +157,12 @@ fn app(
         admin: token::hash(admin_secret.expose_secret()),
         hosts: config.allowed_hosts.clone().into(),
         origins: config.allowed_origins.clone().into(),
+        max_body_bytes: config.max_body_bytes,
+        request_timeout: config.request_timeout,
+        public_url: config
+            .public_url
+            .as_deref()
+            .map(|url| url.trim_end_matches('/').into()),
     };
     let handler = Handler {
         registry: Arc::clone(registry),
@@ -173,21 +187,9 @@ fn app(
     let admin = admin::router()
         .layer(DefaultBodyLimit::max(config.max_body_bytes))
         .layer(middleware::from_fn_with_state(state.clone(), gate::admin));
-    let metadata = get(|headers: http::HeaderMap| async move {
-        let host = headers
-            .get(http::header::HOST)
-            .and_then(|h| h.to_str().ok())
-            .unwrap_or("localhost");
-        // No authorization server stands behind the market: tokens are given out when a negotiation is opened.
-        Json(json!({
-            "resource": format!("http://{host}{MCP_PATH}"),
-            "bearer_methods_supported": ["header"],
-            "resource_name": "Whetstone market",
-        }))
-    });
     Router::new()
-        .route(METADATA_PATH, metadata.clone())
-        .route(&format!("{METADATA_PATH}{MCP_PATH}"), metadata)
+        .route(METADATA_PATH, get(gate::metadata))
+        .route(&format!("{METADATA_PATH}{MCP_PATH}"), get(gate::metadata))
         .merge(mcp)
         .merge(admin)
         .layer(middleware::from_fn_with_state(state.clone(), gate::origin))

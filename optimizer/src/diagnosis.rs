@@ -33,7 +33,7 @@ impl Rate {
     /// The share of `count` in `n`.
     pub fn new(count: usize, n: usize) -> Self {
         let (count, n) = (count as u64, n as u64);
-        let (low, high) = wilson(count, n); // TEMP
+        let (low, high) = eval::stats::wilson(count, n);
         Self {
             count,
             n,
@@ -41,19 +41,6 @@ impl Rate {
             high,
         }
     }
-}
-
-// TEMP
-fn wilson(k: u64, n: u64) -> (f64, f64) {
-    if n == 0 {
-        return (0.0, 1.0);
-    }
-    let (k, n, z) = (k as f64, n as f64, 1.959_963_984_540_054_f64);
-    let p = k / n;
-    let d = 1.0 + z * z / n;
-    let c = p + z * z / (2.0 * n);
-    let h = z * (p * (1.0 - p) / n + z * z / (4.0 * n * n)).sqrt();
-    ((c - h) / d, (c + h) / d)
 }
 
 /// What was looked at.

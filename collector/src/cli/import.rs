@@ -24,6 +24,10 @@ Examples:
 /// Arguments of `collector import`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of its own on the command line"
+)]
 pub struct ImportArgs {
     /// Files, folders, or - for standard input.
     #[arg(required = true, value_name = "FILE")]
@@ -116,7 +120,7 @@ fn write_text(out: &mut String, summary: &Summary) -> std::fmt::Result {
         (
             "definitions",
             summary.definitions,
-            format!("in {} toolset versions", summary.toolsets),
+            format!("toolset versions: {}", summary.toolsets),
         ),
         ("scores", summary.scores, String::new()),
         ("duplicates", summary.duplicates, "merged".to_owned()),

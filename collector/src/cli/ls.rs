@@ -28,10 +28,10 @@ pub struct LsArgs {
     /// Only episodes from this source (market, langfuse).
     #[arg(long, value_name = "NAME")]
     pub source: Option<String>,
-    /// Only episodes with this status (completed, agent_fault, infra_error, cancelled).
+    /// Only episodes with this status: completed, `agent_fault`, `infra_error` or cancelled.
     #[arg(long, value_name = "STATUS")]
     pub status: Option<String>,
-    /// Only episodes with this outcome (deal, no_deal, open, …).
+    /// Only episodes with this outcome (deal, `no_deal`, open, …).
     #[arg(long, value_name = "OUTCOME")]
     pub outcome: Option<String>,
     /// Only episodes that called this tool.
@@ -130,7 +130,7 @@ pub(super) fn run(arguments: &LsArgs, out: &mut dyn Write) -> anyhow::Result<Exi
     };
     writeln!(
         out,
-        "{} episodes in {} experiments{more}",
+        "episodes: {} in {} experiments{more}",
         episodes.len(),
         experiments.len()
     )?;

@@ -1,12 +1,14 @@
 //! `collector show`.
 
+mod head;
+
 use std::io::{self, Write};
 
 use anyhow::bail;
 use clap::Args;
 use serde_json::Value;
 use trajectory::store::Filter;
-use trajectory::{Call, Capture, Episode, EpisodeRecord, Exit, Message, clock};
+use trajectory::{Call, Capture, EpisodeRecord, Exit, Message};
 
 use super::StoreArgs;
 use crate::terminal::{one_line, plain};
@@ -89,7 +91,7 @@ struct Transcript<'a> {
 
 impl Transcript<'_> {
     fn write(mut self, out: &mut dyn Write) -> io::Result<()> {
-        head(&self.record.episode, out)?;
+        head::write(&self.record.episode, out)?;
         self.tools(out)?;
         for message in &self.record.messages {
             self.message(message, out)?;
@@ -152,31 +154,34 @@ impl Transcript<'_> {
             self.text("  ", content, out)?;
         }
         for written in written_calls(message) {
-            match self.find(message, &written) {
-                Some(index) => {
-                    self.shown[index] = true;
-                    self.call(index, out)?;
-                }
-                None => {
-                    // Imports name the tools that only give an answer its form.
-                    let why = if self.gives_form(&written.name) {
-                        "structured output"
-                    } else {
-                        "not executed"
-                    };
-                    writeln!(
-                        out,
-                        "  -> {}({})  {why}",
-                        one_line(&written.name, 80),
-                        one_line(written.arguments.as_deref().unwrap_or_default(), self.width)
-                    )?;
-                }            }
+            if let Some(index) = self.find(message, &written) {
+                self.shown[index] = true;
+                self.call(index, out)?;
+                continue;
+            }
+            // Imports name the tools that only give an answer its form.
+            let why = if self.gives_form(&written.name) {
+                "structured output"
+            } else {
+                "not executed"
+            };
+            let arguments = one_line(written.arguments.as_deref().unwrap_or_default(), self.width);
+            writeln!(
+                out,
+                "  -> {}({arguments})  {why}",
+                one_line(&written.name, 80)
+            )?;
         }
         Ok(())
     }
 
     fn gives_form(&self, tool: &str) -> bool {
-        let attributes = self.record.episode.attributes.as_deref().unwrap_or_default();
+        let attributes = self
+            .record
+            .episode
+            .attributes
+            .as_deref()
+            .unwrap_or_default();
         let attributes: Option<Value> = serde_json::from_str(attributes).ok();
         attributes
             .as_ref()
@@ -186,9 +191,8 @@ impl Transcript<'_> {
 
     /// A tool message repeats the result of a call that is shown with it.
     fn result_is_shown(&self, message: &Message) -> bool {
-        let parse = |text: Option<&String>| {
-            text.and_then(|text| serde_json::from_str::<Value>(text).ok())
-        };
+        let parse =
+            |text: Option<&String>| text.and_then(|text| serde_json::from_str::<Value>(text).ok());
         let extra = parse(message.extra.as_ref());
         let id = extra
             .as_ref()
@@ -373,50 +377,4 @@ fn written_calls(message: &Message) -> Vec<Written> {
             })
         })
         .collect()
-}
-
-fn head(episode: &Episode, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(
-        out,
-        "Episode {} of experiment {}",
-        one_line(&episode.episode_id, 120),
-        one_line(&episode.experiment, 100)
-    )?;
-    if episode.simulated {
-        writeln!(
-            out,
-            "simulated agents; says nothing about any language model"
-        )?;
-    }
-    let numbers = |value: Option<i64>| value.map(|value| value.to_string());
-    let texts = [
-        ("source", Some(episode.source.clone())),
-        ("scenario", episode.scenario.clone()),
-        ("condition", episode.condition.clone()),
-        ("arm", episode.arm.clone()),
-        ("repeat", numbers(episode.repeat.map(i64::from))),
-        ("model", episode.model.clone()),
-        ("status", Some(episode.status.as_str().to_owned())),
-        ("termination", episode.termination.clone()),
-        ("error", episode.error.clone()),
-        ("outcome", episode.outcome.clone()),
-        ("price", numbers(episode.price)),
-        ("reserve", numbers(episode.reserve)),
-        ("budget", numbers(episode.budget)),
-        (
-            "correct",
-            episode.correct_strict.map(|correct| correct.to_string()),
-        ),
-        ("toolset", episode.toolset_seen.clone()),
-        ("started", episode.started_us.map(clock::rfc3339)),
-        ("tokens in", numbers(episode.input_tokens_buyer)),
-        ("tokens out", numbers(episode.output_tokens_buyer)),
-        ("attributes", episode.attributes.clone()),
-    ];
-    for (name, text) in texts {
-        if let Some(text) = text {
-            writeln!(out, "  {name:<12}{}", one_line(&text, 400))?;
-        }
-    }
-    Ok(())
 }

@@ -23,9 +23,8 @@ impl Attributes {
         let Some(raw) = raw else {
             return Self::default();
         };
-        let outer = match decode::decode(raw).value {
-            Value::Object(map) => map,
-            _ => return Self::default(),
+        let Value::Object(outer) = decode::decode(raw).value else {
+            return Self::default();
         };
         let inner = match outer.get("attributes").map(decode::unfold) {
             Some(Value::Object(map)) => map,

@@ -3,6 +3,8 @@
 //! Tracing systems keep inputs and outputs as whatever they were given, often encoded twice. A decode is kept
 //! only when it yields an object, an array or a quoted string; the text before it is never thrown away.
 
+use std::fmt::Write as _;
+
 use serde_json::Value;
 
 use super::python;
@@ -113,7 +115,7 @@ pub(crate) fn repair(text: &str) -> String {
                 }
                 b'\\' => escape(text, at, &mut out),
                 0..0x20 => {
-                    out.push_str(&format!("\\u{byte:04x}"));
+                    let _ = write!(out, "\\u{byte:04x}");
                     1
                 }
                 _ => copy(text, at, character_length(byte), &mut out),

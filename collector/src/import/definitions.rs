@@ -305,7 +305,7 @@ fn read_object(object: &Map<String, Value>, found: &mut Vec<Definition>, depth: 
         if let Some(inner) = object
             .get(name)
             .map(decode::unfold)
-            .filter(|inner| inner.is_object())
+            .filter(Value::is_object)
             && !object.contains_key("name")
         {
             return read(&inner, found, depth + 1);

@@ -81,24 +81,20 @@ fn first_byte(reader: &mut impl BufRead, line: &mut usize) -> io::Result<Option<
         if buffer.is_empty() {
             return Ok(None);
         }
-        match buffer.iter().position(|byte| !byte.is_ascii_whitespace()) {
-            Some(at) => {
-                let found = buffer[at];
-                *line += count_lines(&buffer[..at]);
-                reader.consume(at);
-                return Ok(Some(found));
-            }
-            None => {
-                let length = buffer.len();
-                *line += count_lines(buffer);
-                reader.consume(length);
-            }
+        if let Some(at) = buffer.iter().position(|byte| !byte.is_ascii_whitespace()) {
+            let found = buffer[at];
+            *line += count_lines(&buffer[..at]);
+            reader.consume(at);
+            return Ok(Some(found));
         }
+        let length = buffer.len();
+        *line += count_lines(buffer);
+        reader.consume(length);
     }
 }
 
 fn count_lines(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|byte| **byte == b'\n').count()
+    bytes.split(|byte| *byte == b'\n').count() - 1
 }
 
 fn piece(bytes: Vec<u8>, line: usize) -> Piece {
@@ -159,6 +155,10 @@ fn skip_line(reader: &mut impl BufRead) -> io::Result<()> {
 }
 
 /// Cuts by counting brackets.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the independent facts that a byte is read against"
+)]
 struct Stream {
     limit: usize,
     line: usize,

@@ -1,6 +1,7 @@
 //! The model calls of a trace: what each was given and answered, and the conversation they add up to.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use trajectory::Message as Row;
@@ -263,11 +264,7 @@ fn rows_of(experiment: &str, episode_id: &str, message: &Message) -> Vec<(String
             row.content.as_deref().unwrap_or_default()
         );
         for call in &message.calls {
-            key.push_str(&format!(
-                "\u{0}{}{}",
-                call.name,
-                argument_key(&call.arguments)
-            ));
+            let _ = write!(key, "\u{0}{}{}", call.name, argument_key(&call.arguments));
         }
         rows.push((key, row));
     }

@@ -209,11 +209,10 @@ fn unwrap(step: &Step, tool: &str, found: Captured) -> Captured {
     let only = |names: &[&str]| object.keys().all(|key| names.contains(&key.as_str()));
     let inner = if object.len() == 1 && step.attributes.get("langsmith.span.kind").is_some() {
         object.get("input").filter(|inner| inner.is_object())
-    } else if only(&["name", "arguments", "_meta"])
-        && object.get("name").and_then(Value::as_str) == Some(tool)
+    } else if (only(&["name", "arguments", "_meta"])
+        && object.get("name").and_then(Value::as_str) == Some(tool))
+        || (only(&["tool_name", "arguments"]) && object.contains_key("tool_name"))
     {
-        object.get("arguments")
-    } else if only(&["tool_name", "arguments"]) && object.contains_key("tool_name") {
         object.get("arguments")
     } else if object.len() == 2
         && object

@@ -163,6 +163,10 @@ fn message(object: &Map<String, Value>) -> Option<String> {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "tables of JSON literals read better without `&`"
+)]
 mod tests {
     use super::*;
     use crate::import::attributes::Attributes;

@@ -1,4 +1,11 @@
-//! Whole traces, one per framework: what is counted, and what is kept of each call.
+//! Whole traces: what is counted, and what is kept of each call.
+
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "tables of JSON literals read better without `&`"
+)]
+
+mod frameworks;
 
 use serde_json::{Value, json};
 use trajectory::{Capture, EpisodeRecord};
@@ -14,7 +21,11 @@ fn observation(kind: &str, name: &str, at: u32, fields: Value) -> Value {
     for (key, value) in fields.as_object().unwrap() {
         // Downloads hold payloads as JSON strings.
         let payload = matches!(key.as_str(), "input" | "output" | "metadata") && !value.is_string();
-        row[key] = if payload { json!(value.to_string()) } else { value.clone() };
+        row[key] = if payload {
+            json!(value.to_string())
+        } else {
+            value.clone()
+        };
     }
     row
 }
@@ -37,201 +48,68 @@ fn calls(record: &EpisodeRecord) -> Vec<String> {
         .map(|call| {
             let server = call.server.as_deref().unwrap_or("-");
             let arguments = call.arguments.as_deref().unwrap_or("-");
-            let mark = call.is_error.map_or("?", |error| if error { "!" } else { "" });
-            format!("{server}/{}({arguments})={}{mark}", call.tool, call.result.as_deref().unwrap_or("-"))
+            let mark = call
+                .is_error
+                .map_or("?", |error| if error { "!" } else { "" });
+            format!(
+                "{server}/{}({arguments})={}{mark}",
+                call.tool,
+                call.result.as_deref().unwrap_or("-")
+            )
         })
         .collect()
 }
 
 fn tools(record: &EpisodeRecord) -> Vec<(&str, Option<&str>)> {
-    record.tools.iter().map(|tool| (tool.name.as_str(), tool.description.as_deref())).collect()
+    record
+        .tools
+        .iter()
+        .map(|tool| (tool.name.as_str(), tool.description.as_deref()))
+        .collect()
 }
 
 fn roles(record: &EpisodeRecord) -> Vec<&str> {
-    record.messages.iter().map(|message| message.role.as_str()).collect()
-}
-
-#[test]
-fn chat_wrapper_without_executions() {
-    let call = json!({"id": "c1", "type": "function", "function": {"name": "city", "arguments": "{\"name\":\"Oslo\"}"}});
-    let ask = json!({"role": "user", "content": "weather?"});
-    let made = json!({"role": "assistant", "content": null, "tool_calls": [call]});
-    let tools_sent = json!([{"type": "function", "function": {"name": "city", "description": "Finds.", "parameters": {"type": "object"}}}]);
-    let record = episode(&[
-        observation("GENERATION", "chat", 1, json!({"input": {"messages": [ask], "tools": tools_sent}, "output": made, "model": "m",
-            "usageDetails": {"input": 5, "output": 7}})),
-        observation("GENERATION", "chat", 3, json!({"input": {"messages": [ask, made, {"role": "tool", "tool_call_id": "c1", "content": "Error: unknown city"}],
-            "tools": tools_sent}, "output": {"role": "assistant", "content": "sorry"}, "usageDetails": {"input": 6, "output": 1}})),
-    ]);
-    // The text reads like an error, and nothing says that it is one.
-    assert_eq!(calls(&record), ["-/city({\"name\":\"Oslo\"})=Error: unknown city?"]);
-    assert_eq!(record.calls[0].error_message.as_deref(), Some("Error: unknown city"));
-    assert_eq!(record.calls[0].error_class, None);
-    assert_eq!(tools(&record), [("city", Some("Finds."))]);
-    assert_eq!(roles(&record), ["user", "assistant", "tool", "assistant"]);
-    assert_eq!((record.episode.input_tokens_buyer, record.episode.output_tokens_buyer), (Some(11), Some(8)));
-    assert_eq!((record.episode.model_calls, record.episode.tool_calls), (Some(2), Some(1)));
-    assert_eq!(record.episode.scenario.as_deref(), Some("ask"));
-    assert_eq!(record.episode.toolset_seen.as_deref(), Some(record.tools[0].toolset_id.as_str()));
-}
-
-#[test]
-fn agent_sdk_with_servers_in_names() {
-    let used = |id: &str, city: &str| {
-        json!({"role": "assistant", "content": [{"type": "tool_use", "id": id, "name": "mcp__weather__get", "input": {"city": city}}]})
-    };
-    let run = |city: &str| {
-        json!({"input": {"input": {"city": city}}, "output": {"content": [{"type": "text", "text": format!("in {city}")}]},
-            "metadata": {"attributes": {"langsmith.span.kind": "tool", "gen_ai.operation.name": "execute_tool"}}})
-    };
-    let record = episode(&[
-        observation("TOOL", "mcp__weather__get", 4, run("Rome")),
-        observation("GENERATION", "turn", 1, json!({"input": {"content": "role"}, "output": used("u1", "Oslo")})),
-        observation("GENERATION", "turn", 2, json!({"input": {"content": "role"}, "output": used("u2", "Rome")})),
-        observation("TOOL", "mcp__weather__get", 3, run("Oslo")),
-    ]);
-    assert_eq!(
-        calls(&record),
-        [
-            "weather/mcp__weather__get({\"city\":\"Oslo\"})={\"content\":[{\"type\":\"text\",\"text\":\"in Oslo\"}]}",
-            "weather/mcp__weather__get({\"city\":\"Rome\"})={\"content\":[{\"type\":\"text\",\"text\":\"in Rome\"}]}"
-        ]
-    );
-    assert_eq!(record.calls[1].call_id.as_deref(), Some("u2"));
-}
-
-#[test]
-fn gemini_kit_with_values_in_attributes() {
-    let declared = json!({"config": {"tools": [{"function_declarations": [{"name": "hello", "description": "Greets.",
-        "parameters": {"type": "OBJECT", "properties": {"to": {"type": "STRING"}}}}]}]}, "contents": [{"parts": [{"text": "hi"}], "role": "user"}]});
-    let record = episode(&[
-        observation("GENERATION", "call_llm", 1, json!({"input": declared,
-            "output": {"content": {"parts": [{"function_call": {"args": {}, "name": "hello"}}], "role": "model"}}})),
-        observation("TOOL", "execute_tool hello", 2, json!({"input": {}, "output": {}, "metadata": {"attributes": {
-            "gen_ai.tool.name": "hello", "gen_ai.tool.call.id": "adk-1", "gen_ai.tool.description": "Call self as a function.",
-            "gcp.vertex.agent.tool_call_args": "{}", "gcp.vertex.agent.tool_response": "{\"greeting\": \"hey\"}"}}})),
-    ]);
-    assert_eq!(calls(&record), ["-/hello({})={\"greeting\": \"hey\"}"]);
-    assert_eq!(tools(&record), [("hello", Some("Greets."))]);
-    assert_eq!(record.tools[0].input_schema.as_deref(), Some(r#"{"type":"object","properties":{"to":{"type":"string"}}}"#));
-}
-
-#[test]
-fn graph_with_python_inputs() {
-    let fake = json!({"role": "tool", "content": {"type": "function", "function": {"name": "Web-Search", "description": "Searches.", "parameters": {"type": "object"}}}});
-    let call = json!({"id": "c1", "function": {"arguments": "{\"query\":\"it's\"}", "name": "Web-Search"}, "type": "function"});
-    let made = json!({"role": "assistant", "content": "", "additional_kwargs": {"tool_calls": [call]}});
-    let record = episode(&[
-        observation("SPAN", "LangGraph", 1, json!({"input": {"messages": [{"type": "human", "content": "q"}]}, "output": {"messages": []}})),
-        observation("GENERATION", "ChatOpenAI", 2, json!({"input": [{"role": "user", "content": "q"}, fake], "output": made})),
-        observation("SPAN", "Web-Search", 3, json!({"input": "{'query': \"it's\"}", "output": {"content": "[1]", "type": "tool", "name": "Web-Search",
-            "tool_call_id": "c1", "status": "error"}})),
-        observation("SPAN", "ChannelWrite", 3, json!({"level": "DEBUG", "metadata": {"attributes": {"gen_ai.tool.name": "x"}}})),
-        observation("GENERATION", "ChatOpenAI", 4, json!({"input": [{"role": "user", "content": "q"}, made, {"role": "tool", "content": "[1]", "tool_call_id": "c1"}, fake],
-            "output": {"role": "assistant", "content": "done"}})),
-    ]);
-    assert_eq!(calls(&record), ["-/Web-Search({\"query\":\"it's\"})=[1]!"]);
-    assert_eq!(record.calls[0].error_class.as_deref(), Some("tool_error"));
-    assert_eq!(tools(&record), [("Web-Search", Some("Searches."))]);
-    assert_eq!(roles(&record), ["user", "assistant", "tool", "assistant"]);
-}
-
-#[test]
-fn responses_agents() {
-    let call = json!({"arguments": "{\"city\":\"Oslo\"}", "call_id": "c1", "name": "get", "type": "function_call", "id": "fc", "status": "completed"});
-    let reply = |output: Value| json!({"object": "response", "output": output, "tools": [{"type": "function", "name": "get", "parameters": {"type": "object"}, "strict": true, "description": null}]});
-    let record = episode(&[
-        observation("GENERATION", "response", 1, json!({"input": [{"role": "user", "content": "q"}], "output": reply(json!([call]))})),
-        observation("TOOL", "get", 2, json!({"input": {"city": "Oslo"}, "output": "sunny", "metadata": {"attributes": {"tool.name": "get", "openinference.span.kind": "TOOL"}}})),
-        observation("GENERATION", "response", 3, json!({"input": [{"role": "user", "content": "q"}, call, {"type": "function_call_output", "call_id": "c1", "output": "sunny"}],
-            "output": reply(json!([{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "sun"}]}]))})),
-    ]);
-    assert_eq!(calls(&record), ["-/get({\"city\":\"Oslo\"})=sunny"]);
-    assert_eq!(record.calls[0].call_id.as_deref(), Some("c1"));
-    assert_eq!(tools(&record), [("get", None)]);
-}
-
-#[test]
-fn parts_with_wrappers_and_structured_output() {
-    let parameters = json!({"function_tools": [{"name": "pun", "description": "Puns.", "parameters_json_schema": {"type": "object"}}],
-        "output_tools": [{"name": "final_result", "description": "Ends.", "parameters_json_schema": {"type": "object"}}]});
-    let attributes = json!({"attributes": {"gen_ai.operation.name": "chat", "model_request_parameters": parameters}});
-    let part = |id: &str, name: &str| json!({"type": "tool_call", "id": id, "name": name, "arguments": {"topic": "x"}});
-    let record = episode(&[
-        observation("GENERATION", "chat", 1, json!({"input": [], "output": [{"role": "assistant", "parts": [part("c1", "pun")]}], "metadata": attributes})),
-        observation("SPAN", "running 1 tool", 2, json!({"metadata": {"attributes": {"tools": ["pun"]}}})),
-        observation("TOOL", "running tool: pun", 3, json!({"input": {"topic": "x"}, "output": "ha", "metadata": {"attributes": {
-            "gen_ai.tool.name": "pun", "gen_ai.tool.call.id": "c1", "tool_arguments": {"topic": "x"}, "tool_response": "ha"}}})),
-        observation("GENERATION", "chat", 4, json!({"input": [], "output": [{"role": "assistant", "parts": [part("c2", "final_result")]}], "metadata": attributes})),
-    ]);
-    assert_eq!(calls(&record), ["-/pun({\"topic\":\"x\"})=ha"]);
-    assert_eq!(tools(&record), [("pun", Some("Puns."))]);
-}
-
-#[test]
-fn nested_generations_are_one_exchange() {
-    let made = json!([{"toolCallId": "c1", "toolName": "get", "input": "{\"a\":1}"}]);
-    let tool = json!({"type": "function", "name": "get", "description": "Gets.", "inputSchema": {"type": "object"}});
-    let record = episode(&[
-        observation("GENERATION", "outer", 1, json!({"input": {"prompt": "q"}, "output": made, "usageDetails": {"input": 5, "output": 5}})),
-        observation("GENERATION", "inner", 2, json!({"input": [{"role": "user", "content": [{"type": "text", "text": "q"}]}], "output": made,
-            "parentObservationId": "outer-1", "metadata": {"tools": [tool.to_string()]}, "usageDetails": {"input": 5, "output": 5}})),
-        observation("TOOL", "ai.toolCall", 3, json!({"input": {"a": 1}, "output": {"_meta": {}, "content": [{"type": "text", "text": "nope"}], "isError": true},
-            "metadata": {"attributes": {"ai.toolCall.name": "get", "ai.toolCall.id": "c1"}}})),
-    ]);
-    assert_eq!(
-        calls(&record),
-        ["-/get({\"a\":1})={\"_meta\":{},\"content\":[{\"type\":\"text\",\"text\":\"nope\"}],\"isError\":true}!"]
-    );
-    assert_eq!(record.calls[0].error_message.as_deref(), Some("nope"));
-    assert_eq!(record.episode.input_tokens_buyer, Some(5));
-    assert_eq!(roles(&record), ["user", "assistant"]);
-    assert_eq!(tools(&record), [("get", Some("Gets."))]);
-}
-
-#[test]
-fn calls_drawn_out_by_the_source() {
-    let record = episode(&[observation("GENERATION", "g", 1, json!({"output": null,
-        "toolCalls": ["{\"id\":\"c1\",\"arguments\":\"{\\\"a\\\":1}\",\"type\":\"function\",\"index\":0}"], "toolCallNames": ["get"],
-        "toolDefinitions": {"get": "{\"description\":\"Gets.\",\"parameters\":\"{\\\"type\\\":\\\"object\\\"}\"}"}}))]);
-    assert_eq!(calls(&record), ["-/get({\"a\":1})=-?"]);
-    assert_eq!(tools(&record), [("get", Some("Gets."))]);
-    assert_eq!(record.tools[0].input_schema.as_deref(), Some(r#"{"type":"object"}"#));
-}
-
-#[test]
-fn indexed_attributes_hold_conversations() {
-    let record = episode(&[observation("SPAN", "llm", 1, json!({"metadata": {"attributes": {
-        "openinference.span.kind": "LLM",
-        "llm.input_messages.0.message.role": "user",
-        "llm.input_messages.0.message.content": "q",
-        "llm.output_messages.0.message.role": "assistant",
-        "llm.output_messages.0.message.tool_calls.0.tool_call.id": "c1",
-        "llm.output_messages.0.message.tool_calls.0.tool_call.function.name": "get",
-        "llm.output_messages.0.message.tool_calls.0.tool_call.function.arguments": "{\"a\":1}"}}}))]);
-    assert_eq!(calls(&record), ["-/get({\"a\":1})=-?"]);
-    assert_eq!(roles(&record), ["user", "assistant"]);
-}
-
-#[test]
-fn agents_without_model_calls_still_tell() {
-    let record = episode(&[observation("AGENT", "agent", 1, json!({"input": "q", "output": [
-        {"role": "assistant", "parts": [{"type": "tool_call", "id": "c1", "name": "get", "arguments": "{}"}]},
-        {"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": "r"}]}]}))]);
-    assert_eq!(calls(&record), ["-/get({})=r?"]);
-    assert_eq!(record.episode.model_calls, Some(0));
+    record
+        .messages
+        .iter()
+        .map(|message| message.role.as_str())
+        .collect()
 }
 
 #[test]
 fn unfinished_truncated_and_missing_are_told_apart() {
     let record = episode(&[
         observation("TOOL", "a", 1, json!({"endTime": null})),
-        observation("TOOL", "b", 2, json!({"input": "<truncated due to size exceeding limit>", "output": "x"})),
-        observation("TOOL", "c", 3, json!({"input": "{\"q\": \"unfin", "output": ""})),
-        observation("TOOL", "d", 4, json!({"input": "{\"a\":1}{\"b\":2}", "output": "x"})),
-        observation("TOOL", "e", 5, json!({"input": "{}", "output": "null", "level": "WARNING"})),
+        observation(
+            "TOOL",
+            "b",
+            2,
+            json!({"input": "<truncated due to size exceeding limit>", "output": "x"}),
+        ),
+        observation(
+            "TOOL",
+            "c",
+            3,
+            json!({"input": "{\"q\": \"unfin", "output": ""}),
+        ),
+        observation(
+            "TOOL",
+            "d",
+            4,
+            json!({"input": "{\"a\":1}{\"b\":2}", "output": "x"}),
+        ),
+        observation(
+            "TOOL",
+            "e",
+            5,
+            json!({"input": "{}", "output": "null", "level": "WARNING"}),
+        ),
     ]);
-    let states: Vec<_> = record.calls.iter().map(|call| (call.arguments_state, call.result_state, call.is_error)).collect();
+    let states: Vec<_> = record
+        .calls
+        .iter()
+        .map(|call| (call.arguments_state, call.result_state, call.is_error))
+        .collect();
     assert_eq!(
         states,
         [
@@ -252,10 +130,26 @@ fn scores_find_their_call() {
             {"id": "s1", "traceId": "trace-1", "name": "useful", "value": 0, "dataType": "NUMERIC", "observationId": "get-1"},
             {"id": "s2", "traceId": "trace-1", "name": "good", "value": -1, "dataType": "NUMERIC", "comment": "no"}]},
         "observations": [observation("TOOL", "get", 1, json!({"metadata": {"attributes": {"gen_ai.tool.call.id": "c1"}}}))]});
-    read_document(&download.to_string(), 0, &mut FileSummary::default(), &mut gathered).unwrap();
+    read_document(
+        &download.to_string(),
+        0,
+        &mut FileSummary::default(),
+        &mut gathered,
+    )
+    .unwrap();
     let record = assemble("e", gathered, &mut Summary::default()).remove(0);
-    let found: Vec<_> = record.scores.iter().map(|score| (score.name.as_str(), score.value, score.call_id.as_deref())).collect();
-    assert_eq!(found, [("useful", Some(0.0), Some("c1")), ("good", Some(-1.0), None)]);
+    let found: Vec<_> = record
+        .scores
+        .iter()
+        .map(|score| (score.name.as_str(), score.value, score.call_id.as_deref()))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("useful", Some(0.0), Some("c1")),
+            ("good", Some(-1.0), None)
+        ]
+    );
 }
 
 #[test]
@@ -264,18 +158,39 @@ fn trace_scores_repeated_on_every_row_are_one() {
     for (id, parent) in [("a", ""), ("b", "a"), ("c", "a")] {
         let row = json!({"id": id, "traceId": "trace-1", "type": "SPAN", "startTime": "2025-01-01 00:00:00.000000", "latencyMs": 1,
             "parentObservationId": parent, "helpful": [1], "exact": if id == "b" { json!([0]) } else { json!(null) }});
-        read_document(&row.to_string(), 0, &mut FileSummary::default(), &mut gathered).unwrap();
+        read_document(
+            &row.to_string(),
+            0,
+            &mut FileSummary::default(),
+            &mut gathered,
+        )
+        .unwrap();
     }
     let record = assemble("e", gathered, &mut Summary::default()).remove(0);
-    let found: Vec<_> = record.scores.iter().map(|score| (score.name.as_str(), score.value, score.call_id.as_deref())).collect();
-    assert_eq!(found, [("helpful", Some(1.0), None), ("exact", Some(0.0), Some("b"))]);
+    let found: Vec<_> = record
+        .scores
+        .iter()
+        .map(|score| (score.name.as_str(), score.value, score.call_id.as_deref()))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("helpful", Some(1.0), None),
+            ("exact", Some(0.0), Some("b"))
+        ]
+    );
 }
 
 #[test]
 fn personal_data_and_keys_are_left_behind() {
-    let record = episode(&[observation("SPAN", "root", 1, json!({"userId": "jane@example.org", "comments": [{"content": "hi", "author_email": "joe@example.org"}],
+    let record = episode(&[observation(
+        "SPAN",
+        "root",
+        1,
+        json!({"userId": "jane@example.org", "comments": [{"content": "hi", "author_email": "joe@example.org"}],
         "metadata": {"scope": {"attributes": {"public_key": "pk-lf-1234"}}, "attributes": {"user.email": "jane@example.org"}},
-        "input": "q", "output": "a"}))]);
+        "input": "q", "output": "a"}),
+    )]);
     let text = serde_json::to_string(&record).unwrap();
     for secret in ["pk-lf-1234", "jane@example.org", "joe@example.org"] {
         assert!(!text.contains(secret), "{secret} in {text}");
@@ -296,7 +211,10 @@ fn names_come_from_the_content() {
     assert_eq!(name(&["a", "b"], None), name(&["b", "a"], None));
     assert_ne!(name(&["a"], None), name(&["a", "b"], None));
     assert_eq!(name(&["a"], Some("p")), name(&["b"], Some("p")));
-    assert!(trajectory::store::valid_experiment_name(&name(&["a"], None)));
+    assert!(trajectory::store::valid_experiment_name(&name(
+        &["a"],
+        None
+    )));
     assert_eq!(episode::episode_id("0123-abc"), "0123-abc");
     for odd in ["", "a", "../x", "ä\u{1b}", &"x".repeat(200)] {
         assert!(episode::episode_id(odd).starts_with("tr_"), "{odd}");

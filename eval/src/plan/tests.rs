@@ -113,7 +113,7 @@ fn plans_that_cannot_work_are_refused() {
 proptest! {
     #[test]
     fn order_is_a_permutation_for_any_seed(seed in any::<u64>(), repeats in 1_u32..5) {
-        let mut order = Plan { seed, repeats, ..plan() }.episodes();
+        let mut order = Plan { repeats, seed, ..plan() }.episodes();
         let mut plain = Plan { repeats, ..plan() }.episodes();
         order.sort_by(|a, b| a.episode_id.cmp(&b.episode_id));
         plain.sort_by(|a, b| a.episode_id.cmp(&b.episode_id));

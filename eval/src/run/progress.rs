@@ -1,5 +1,6 @@
 //! The progress bar: on stderr, and only when a person is looking.
 
+use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 use std::sync::Mutex;
 
@@ -76,13 +77,13 @@ impl Drop for Progress {
 fn message(totals: &Totals) -> String {
     let mut text = String::new();
     if totals.tokens > 0 {
-        text.push_str(&format!(", {} tokens", totals.tokens));
+        let _ = write!(text, ", {} tokens", totals.tokens);
     }
     if let Some(usd) = totals.usd {
-        text.push_str(&format!(", ${usd:.4}"));
+        let _ = write!(text, ", ${usd:.4}");
     }
     if totals.errors > 0 {
-        text.push_str(&format!(", {} infrastructure errors", totals.errors));
+        let _ = write!(text, ", {} infrastructure errors", totals.errors);
     }
     text
 }

@@ -40,14 +40,15 @@ pub fn newcombe_paired(cells: PairedCells) -> (f64, f64) {
         return (-1.0, 1.0);
     }
     let size = n as f64;
-    let (a, b) = (cells.both as f64, cells.first_only as f64);
-    let (c, d) = (cells.second_only as f64, cells.neither as f64);
-    let (p1, p2) = ((a + b) / size, (a + c) / size);
+    let (both, neither) = (cells.both as f64, cells.neither as f64);
+    let (first_only, second_only) = (cells.first_only as f64, cells.second_only as f64);
+    let (first, second) = (both + first_only, both + second_only);
+    let (p1, p2) = (first / size, second / size);
     let (l1, u1) = wilson(cells.both + cells.first_only, n);
     let (l2, u2) = wilson(cells.both + cells.second_only, n);
-    let cross = a * d - b * c;
+    let cross = both * neither - first_only * second_only;
     let numerator = if cross > 0.0 { (cross - size / 2.0).max(0.0) } else { cross };
-    let margins = (a + b) * (c + d) * (a + c) * (b + d);
+    let margins = first * (second_only + neither) * second * (first_only + neither);
     let phi = if margins > 0.0 { numerator / margins.sqrt() } else { 0.0 };
     // Rounding may leave a tiny negative number under the root when both distances are equal.
     let spread = |x: f64, y: f64| (x * x - 2.0 * phi * x * y + y * y).max(0.0).sqrt();

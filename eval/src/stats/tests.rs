@@ -1,4 +1,4 @@
-//! Golden values (computed with SciPy and statsmodels, or published) and general properties.
+//! Golden values (computed with `SciPy` and statsmodels, or published) and general properties.
 
 use proptest::prelude::*;
 

@@ -24,7 +24,7 @@ pub(super) async fn run(probe: &Probe) -> Vec<Check> {
             probe.propose(&game.buyer_token, id, 50).await?;
             probe.admin.pass(id, Role::Seller).await?;
             let told = probe.act(&game.buyer_token, ACCEPT_PROPOSAL, id).await?;
-            Ok(told.expect(Refusal::OwnPrice))
+            Ok(told.expect(Refusal::NothingToAccept))
         })
         .await,
         attempt(

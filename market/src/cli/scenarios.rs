@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    table.load_style(presets::NOTHING);
     table.set_header(["id", "item", "reserve", "budget", "gap", "deal possible"]);
     for scenario in &pack.scenarios {
         table.add_row([

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use secrecy::ExposeSecret as _;
 use trajectory::Exit;
 
 use super::block_on;
@@ -16,8 +17,8 @@ use crate::server;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The first line printed holds the address. The admin secret is taken from WHETSTONE_MARKET_ADMIN_SECRET, or from
-the secret file; if there is neither, one is made and written to the file, readable by you alone. It is never
-printed.
+the secret file; if there is neither, one is made and written to the file, readable by you alone. It is printed
+only with --print-admin-secret.
 
 Examples:
   market serve
@@ -67,6 +68,41 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS", env = "WHETSTONE_MARKET_IDLE_TIMEOUT_SECONDS",
         default_value_t = 3600, value_parser = clap::value_parser!(u32).range(1..))]
     idle_timeout_seconds: u32,
+    /// Refuse tokens that are older, however busy the negotiation is
+    #[arg(long, value_name = "SECONDS", env = "WHETSTONE_MARKET_TOKEN_LIFETIME_SECONDS",
+        default_value_t = 86_400, value_parser = clap::value_parser!(u32).range(1..))]
+    token_lifetime_seconds: u32,
+    /// Keep a negotiation that came to its end readable for so long, then drop it
+    #[arg(long, value_name = "SECONDS", env = "WHETSTONE_MARKET_CLOSED_RETENTION_SECONDS",
+        default_value_t = 900, value_parser = clap::value_parser!(u32).range(1..))]
+    closed_retention_seconds: u32,
+    /// Give up a request whose body takes longer
+    #[arg(long, value_name = "SECONDS", env = "WHETSTONE_MARKET_REQUEST_TIMEOUT_SECONDS",
+        default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
+    request_timeout_seconds: u32,
+    /// Address under which clients reach the market, when a proxy stands in front (`https://market.example`)
+    #[arg(long, value_name = "URL", env = "WHETSTONE_MARKET_PUBLIC_URL", value_parser = public_url)]
+    public_url: Option<String>,
+    /// Print the admin secret; whoever reads it can open negotiations and read every limit
+    #[arg(long)]
+    print_admin_secret: bool,
+}
+
+/// An address without path, as it stands in challenges.
+fn public_url(text: &str) -> Result<String, String> {
+    let expected = "expected https://HOST or http://HOST:PORT, without a path";
+    let url = reqwest::Url::parse(text).map_err(|error| format!("{error}; {expected}"))?;
+    let plain = matches!(url.scheme(), "http" | "https")
+        && url.path() == "/"
+        && url.query().is_none()
+        && url.fragment().is_none()
+        && url.username().is_empty()
+        && url.password().is_none();
+    if plain {
+        Ok(url.as_str().trim_end_matches('/').to_owned())
+    } else {
+        Err(expected.to_owned())
+    }
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
@@ -78,6 +114,10 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         max_negotiations: usize::try_from(args.max_negotiations)?,
         max_toolsets: usize::try_from(args.max_toolsets)?,
         idle_timeout: Duration::from_secs(args.idle_timeout_seconds.into()),
+        token_lifetime: Duration::from_secs(args.token_lifetime_seconds.into()),
+        closed_retention: Duration::from_secs(args.closed_retention_seconds.into()),
+        request_timeout: Duration::from_secs(args.request_timeout_seconds.into()),
+        public_url: args.public_url.clone(),
         ..MarketConfig::default()
     };
     config.allowed_hosts.extend(trimmed(&args.allowed_host));
@@ -107,6 +147,13 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
             Origin::Made(path) => {
                 writeln!(out, "admin secret: written to {}", path.display())?;
             }
+        }
+        if args.print_admin_secret {
+            writeln!(
+                out,
+                "admin secret: {}",
+                market.admin_secret().expose_secret()
+            )?;
         }
         writeln!(
             out,

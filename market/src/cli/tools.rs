@@ -34,7 +34,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    table.load_style(presets::NOTHING);
     table.set_header(["tool", "parameter", "description"]);
     for (component, text) in toolset.components() {
         // A tool's name once, in front of its parameters.

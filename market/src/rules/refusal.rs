@@ -19,10 +19,8 @@ pub enum Refusal {
     Closed,
     /// It is the counterpart's turn.
     OutOfTurn,
-    /// Accepting when nobody has named a price.
+    /// Accepting when the counterpart has named no price, whether or not the caller itself has.
     NothingToAccept,
-    /// Accepting when only the caller itself has named a price.
-    OwnPrice,
     /// Rejecting when the counterpart has named no price.
     NothingToReject,
     /// Outside the caller's own limit, where the server enforces it.
@@ -31,13 +29,12 @@ pub enum Refusal {
 
 impl Refusal {
     /// Every reason.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 7] = [
         Self::WrongNegotiation,
         Self::InvalidArguments,
         Self::Closed,
         Self::OutOfTurn,
         Self::NothingToAccept,
-        Self::OwnPrice,
         Self::NothingToReject,
         Self::OutsideLimit,
     ];
@@ -50,7 +47,6 @@ impl Refusal {
             Self::Closed => "closed",
             Self::OutOfTurn => "out_of_turn",
             Self::NothingToAccept => "nothing_to_accept",
-            Self::OwnPrice => "own_price",
             Self::NothingToReject => "nothing_to_reject",
             Self::OutsideLimit => "outside_limit",
         }
@@ -72,10 +68,7 @@ impl Refusal {
                 "It is the counterpart's turn, so the move was not made. You can read with get_negotiation; wait for your turn to make a move."
             }
             Self::NothingToAccept => {
-                "The counterpart has not named a price yet, so there is nothing to accept. It is still your turn: name a price with propose."
-            }
-            Self::OwnPrice => {
-                "You cannot accept your own price; only a price named by the counterpart can be accepted. It is still your turn: name another price with propose, or walk away with refuse."
+                "The counterpart has not named a price yet, so there is nothing to accept, and you cannot accept your own price. It is still your turn: name a price with propose."
             }
             Self::NothingToReject => {
                 "The counterpart has not named a price yet, so there is nothing to reject. It is still your turn: name a price with propose."

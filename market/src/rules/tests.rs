@@ -63,7 +63,7 @@ fn impossible_moves_are_refused_and_change_nothing() {
     n.pass(Role::Seller);
     assert_eq!(
         n.act(Role::Buyer, Action::Accept, None),
-        Err(Refusal::OwnPrice)
+        Err(Refusal::NothingToAccept)
     );
 }
 

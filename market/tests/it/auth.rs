@@ -220,15 +220,57 @@ async fn foreign_hosts_and_pages_are_403_before_anything_else() {
 }
 
 #[tokio::test]
-async fn an_idle_negotiation_takes_its_tokens_with_it() {
-    let config = MarketConfig {
-        idle_timeout: Duration::ZERO,
+async fn tokens_end_with_idleness_with_age_and_with_the_negotiation() {
+    let long = Duration::from_secs(3600);
+    for (idle_timeout, token_lifetime, closed_retention, first) in [
+        (Duration::ZERO, long, long, 401),
+        (long, Duration::ZERO, long, 401),
+        (long, long, Duration::ZERO, 200),
+    ] {
+        let config = MarketConfig {
+            idle_timeout,
+            token_lifetime,
+            closed_retention,
+            ..MarketConfig::default()
+        };
+        let world = World::with(config).await;
+        let game = world.open(terms()).await;
+        let bearer = format!("Bearer {}", game.buyer.token);
+        let (status, challenge) = knock(
+            &world,
+            &world.market.mcp_url(),
+            std::slice::from_ref(&bearer),
+        )
+        .await;
+        assert_eq!(status.as_u16(), first);
+        if first == 200 {
+            game.buyer.done("refuse").await;
+            assert_eq!(
+                knock(&world, &world.market.mcp_url(), &[bearer]).await.0,
+                401
+            );
+        } else {
+            assert!(challenge.unwrap().contains("invalid_token"));
+        }
+        // What has expired is not brought back by looking at it.
+        assert!(world.admin.report(&game.id).await.is_err());
+    }
+}
+
+#[tokio::test]
+async fn behind_a_proxy_the_challenge_names_the_public_address() {
+    let public_url = Some("https://market.example".to_owned());
+    let world = World::with(MarketConfig {
+        public_url,
         ..MarketConfig::default()
-    };
-    let world = World::with(config).await;
-    let game = world.open(terms()).await;
-    let bearer = format!("Bearer {}", game.buyer.token);
-    let (status, challenge) = knock(&world, &world.market.mcp_url(), &[bearer]).await;
-    assert_eq!(status, 401);
-    assert!(challenge.unwrap().contains("invalid_token"));
+    })
+    .await;
+    let challenge = knock(&world, &world.market.mcp_url(), &[])
+        .await
+        .1
+        .expect("a challenge");
+    assert!(
+        challenge.contains("\"https://market.example/.well-known/oauth-protected-resource/mcp\""),
+        "{challenge}"
+    );
 }

@@ -59,6 +59,27 @@ async fn a_body_of_ten_megabytes_is_413_and_the_state_is_unharmed() {
 }
 
 #[tokio::test]
+async fn a_body_that_never_arrives_is_given_up_and_two_hosts_are_one_too_many() {
+    let config = market::MarketConfig {
+        request_timeout: std::time::Duration::from_millis(20),
+        ..Default::default()
+    };
+    let world = World::with(config).await;
+    let game = world.open(terms()).await;
+    let address = world.market.address();
+    let head = |more: &str| {
+        format!(
+            "POST /mcp HTTP/1.1\r\nhost: {address}\r\n{more}authorization: Bearer {}\r\ncontent-type: application/json\r\naccept: application/json, text/event-stream\r\ncontent-length: 100\r\n\r\n",
+            game.buyer.token
+        )
+    };
+    let line = status_line(address, head(""), b"{").await;
+    assert!(line.contains("408"), "{line}");
+    let line = status_line(address, head("host: evil.example\r\n"), b"{").await;
+    assert!(line.contains("403") || line.contains("400"), "{line}");
+}
+
+#[tokio::test]
 async fn bodies_that_are_no_requests_are_client_errors() {
     let world = World::new().await;
     let game = world.open(terms()).await;
@@ -97,7 +118,11 @@ async fn bodies_that_are_no_requests_are_client_errors() {
 
 #[tokio::test]
 async fn a_client_that_stops_in_the_middle_does_not_hold_up_the_end() {
-    let world = World::new().await;
+    let config = market::MarketConfig {
+        shutdown_grace: std::time::Duration::from_millis(20),
+        ..Default::default()
+    };
+    let world = World::with(config).await;
     let mut stream = TcpStream::connect(world.market.address())
         .await
         .expect("connects");

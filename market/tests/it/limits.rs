@@ -56,6 +56,13 @@ async fn closing_leaves_nothing_behind() {
     assert!(world.admin.report(&game.id).await.is_err());
 }
 
+fn bad_injection(template: &str, channel: &str) -> Value {
+    json!({
+        "id": "i", "family": "f", "split": "train", "target": "buyer", "channel": channel, "claim": "raised",
+        "template": template,
+    })
+}
+
 #[tokio::test]
 async fn terms_that_make_no_sense_are_refused() {
     let world = World::new().await;
@@ -77,6 +84,18 @@ async fn terms_that_make_no_sense_are_refused() {
         ),
         (json!({"opening": "auction"}), "auction"),
         (json!({"unknown": 1}), "unknown"),
+        (
+            json!({"inject": bad_injection("{raised}{", "counterpart_price")}),
+            "braces",
+        ),
+        (
+            json!({"inject": bad_injection("nothing", "counterpart_price")}),
+            "{raised}",
+        ),
+        (
+            json!({"inject": bad_injection("{raised}", "smoke_signal")}),
+            "smoke_signal",
+        ),
     ] {
         let response = world
             .http

@@ -15,5 +15,6 @@ mod limits;
 mod notices;
 mod races;
 mod rules;
+mod secrecy;
 mod support;
 mod versions;

@@ -161,6 +161,74 @@ async fn rmcps_client_plays_and_sees_refusals_as_results() {
     client.cancel().await.expect("closes");
 }
 
+/// Whether a value is what a schema of the baseline says; it knows the few keywords that they use.
+fn fits(value: &Value, schema: &Value) -> bool {
+    let is = |kind: &str| match kind {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "boolean" => value.is_boolean(),
+        "integer" => value.is_i64(),
+        "null" => value.is_null(),
+        _ => false,
+    };
+    let kinds = match &schema["type"] {
+        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).any(is),
+        kind => kind.as_str().is_some_and(is),
+    };
+    let listed = schema["enum"]
+        .as_array()
+        .is_none_or(|names| names.contains(value));
+    let items = value
+        .as_array()
+        .is_none_or(|items| items.iter().all(|item| fits(item, &schema["items"])));
+    let members = value.as_object().is_none_or(|members| {
+        let required = schema["required"].as_array().expect("a list");
+        required
+            .iter()
+            .filter_map(Value::as_str)
+            .all(|name| members.contains_key(name))
+            && members
+                .iter()
+                .all(|(name, member)| fits(member, &schema["properties"][name]))
+    });
+    kinds && listed && items && members
+}
+
+#[tokio::test]
+async fn results_are_what_the_output_schemas_say() {
+    let world = World::new().await;
+    let baseline = contract::baseline();
+    let schema = |tool: &str| baseline.tool(tool).expect("a tool").raw()["outputSchema"].clone();
+    let id = world
+        .admin
+        .register(&contract::with_notes(&baseline))
+        .await
+        .unwrap();
+    for last in ["accept_proposal", "refuse"] {
+        let game = world.open(terms_with(json!({"toolset": id}))).await;
+        let mut seen = vec![("get_negotiation", game.buyer.done("get_negotiation").await)];
+        let noted = json!({"negotiation_id": game.id, "price": 50, "note": "cash"});
+        seen.push(("propose", game.buyer.raw("propose", noted).await.value));
+        seen.push(("reject_proposal", game.seller.done("reject_proposal").await));
+        world
+            .admin
+            .pass(&game.id, market::Role::Buyer)
+            .await
+            .unwrap();
+        seen.push(("propose", game.seller.proposed(100).await));
+        seen.push((last, game.buyer.done(last).await));
+        seen.push(("get_negotiation", game.seller.done("get_negotiation").await));
+        for (tool, value) in &seen {
+            assert!(fits(value, &schema(tool)), "{tool}: {value}");
+        }
+    }
+    assert!(
+        !fits(&json!({"done": "propose"}), &schema("propose")),
+        "the test itself can fail"
+    );
+}
+
 #[tokio::test]
 async fn notes_reach_the_counterpart_as_plain_text_where_the_version_has_them() {
     let world = World::new().await;

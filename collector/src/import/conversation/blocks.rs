@@ -99,14 +99,16 @@ pub(super) fn message(object: &Map<String, Value>, role: &str, side: Side) -> Me
 /// Some frameworks write an answer's calls as JSON text into its content. Only answers are looked into:
 /// text that came from elsewhere could be made to look like a call.
 fn content_text(message: &mut Message, text: &str, side: Side) {
-    if side == Side::Output && message.role == "assistant" && text.trim_start().starts_with("[{") {
-        if let Value::Array(items) = decode::decode(text).value {
-            let functions = items.iter().all(|item| item.get("function").is_some());
-            let found: Vec<_> = items.iter().filter_map(calls::call).collect();
-            if functions && found.len() == items.len() {
-                message.calls.extend(found);
-                return;
-            }
+    if side == Side::Output
+        && message.role == "assistant"
+        && text.trim_start().starts_with("[{")
+        && let Value::Array(items) = decode::decode(text).value
+    {
+        let functions = items.iter().all(|item| item.get("function").is_some());
+        let found: Vec<_> = items.iter().filter_map(calls::call).collect();
+        if functions && found.len() == items.len() {
+            message.calls.extend(found);
+            return;
         }
     }
     message.say(text);

@@ -1,5 +1,12 @@
 //! One case per provider's shape.
 
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "tables of JSON literals read better without `&`"
+)]
+
+use std::fmt::Write as _;
+
 use serde_json::json;
 
 use super::*;
@@ -11,15 +18,11 @@ fn show(value: Value, side: Side) -> Vec<String> {
         .map(|message| {
             let mut line = format!("{}:", message.role);
             if let Some(text) = message.text {
-                line.push_str(&format!(" {text}"));
+                let _ = write!(line, " {text}");
             }
             for call in message.calls {
                 let arguments = call.arguments.text.unwrap_or_else(|| "-".to_owned());
-                line.push_str(&format!(
-                    " | {}({arguments})#{}",
-                    call.name,
-                    call.ids.join("+")
-                ));
+                let _ = write!(line, " | {}({arguments})#{}", call.name, call.ids.join("+"));
             }
             for result in message.results {
                 let name = result.name.unwrap_or_default();
@@ -27,16 +30,13 @@ fn show(value: Value, side: Side) -> Vec<String> {
                 let mark = result
                     .is_error
                     .map_or("", |error| if error { "!" } else { "." });
-                line.push_str(&format!(
-                    " | {name}#{}={content}{mark}",
-                    result.ids.join("+")
-                ));
+                let _ = write!(line, " | {name}#{}={content}{mark}", result.ids.join("+"));
             }
             for definition in message.definitions {
-                line.push_str(&format!(" | definition {}", definition["function"]["name"]));
+                let _ = write!(line, " | definition {}", definition["function"]["name"]);
             }
             if let Some(reason) = message.finish_reason {
-                line.push_str(&format!(" <{reason}>"));
+                let _ = write!(line, " <{reason}>");
             }
             line
         })

@@ -1,5 +1,10 @@
 //! One case per shape and place.
 
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "tables of JSON literals read better without `&`"
+)]
+
 use serde_json::json;
 
 use super::*;

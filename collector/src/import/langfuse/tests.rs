@@ -27,17 +27,43 @@ fn step<'a>(gathered: &'a Gathered, trace: &str, id: &str) -> &'a Step {
 fn kinds_are_told_by_keys() {
     let observation = json!({"id": "o", "traceId": "t", "type": "SPAN", "startTime": "x", "parentObservationId": null});
     assert_eq!(kind(&observation), Some(OBSERVATIONS));
-    assert_eq!(kind(&json!({"id": "o", "traceId": "t", "type": "SPAN", "startTime": "x", "latencyMs": 1})), Some(EVENTS));
     assert_eq!(
-        kind(&json!({"id": "o", "trace_id": "t", "type": "SPAN", "start_time": "x", "project_id": "p"})),
+        kind(&json!({"id": "o", "traceId": "t", "type": "SPAN", "startTime": "x", "latencyMs": 1})),
+        Some(EVENTS)
+    );
+    assert_eq!(
+        kind(
+            &json!({"id": "o", "trace_id": "t", "type": "SPAN", "start_time": "x", "project_id": "p"})
+        ),
         Some(STORED_OBSERVATIONS)
     );
-    assert_eq!(kind(&json!({"trace": {"id": "t"}, "observations": []})), Some(DOWNLOAD));
-    assert_eq!(kind(&json!({"observations": [], "scores": []})), Some(DOWNLOAD));
-    assert_eq!(kind(&json!({"id": "t", "observations": [observation], "htmlPath": "x"})), Some(DOWNLOAD));
-    assert_eq!(kind(&json!({"id": "t", "timestamp": "x", "tags": [], "bookmarked": false})), Some(TRACE));
-    assert_eq!(kind(&json!({"id": "s", "traceId": "t", "name": "n", "dataType": "NUMERIC", "value": 0})), Some(SCORES));
-    for other in [json!({}), json!({"id": 1}), json!({"resourceSpans": []}), json!({"observations": [1]}), json!({"type": "x", "startTime": 1})] {
+    assert_eq!(
+        kind(&json!({"trace": {"id": "t"}, "observations": []})),
+        Some(DOWNLOAD)
+    );
+    assert_eq!(
+        kind(&json!({"observations": [], "scores": []})),
+        Some(DOWNLOAD)
+    );
+    assert_eq!(
+        kind(&json!({"id": "t", "observations": [observation], "htmlPath": "x"})),
+        Some(DOWNLOAD)
+    );
+    assert_eq!(
+        kind(&json!({"id": "t", "timestamp": "x", "tags": [], "bookmarked": false})),
+        Some(TRACE)
+    );
+    assert_eq!(
+        kind(&json!({"id": "s", "traceId": "t", "name": "n", "dataType": "NUMERIC", "value": 0})),
+        Some(SCORES)
+    );
+    for other in [
+        json!({}),
+        json!({"id": 1}),
+        json!({"resourceSpans": []}),
+        json!({"observations": [1]}),
+        json!({"type": "x", "startTime": 1}),
+    ] {
         assert_eq!(kind(&other), None, "{other}");
     }
 }
@@ -49,11 +75,21 @@ fn empty_is_null_only_where_the_source_means_it() {
         "usageDetails": {"input": "1307", "output": "0"}, "totalCost": "0"});
     let gathered = read(&[event]);
     let found = step(&gathered, "t", "o");
-    assert_eq!((found.parent.as_ref(), found.output.raw(), found.status_message.as_ref()), (None, None, None));
-    assert_eq!((found.input_tokens, found.output_tokens, found.cost_usd), (Some(1307), None, None));
+    assert_eq!(
+        (
+            found.parent.as_ref(),
+            found.output.raw(),
+            found.status_message.as_ref()
+        ),
+        (None, None, None)
+    );
+    assert_eq!(
+        (found.input_tokens, found.output_tokens, found.cost_usd),
+        (Some(1307), None, None)
+    );
     assert_eq!(found.started_us, Some(1_777_117_415_383_000));
     assert_eq!(found.model.as_deref(), Some("m"));
-    let observation = json!({"id": "o", "traceId": "t", "type": "tool", "startTime": "x", "output": "", "input": {"n": 12345678901234567890123_f64}});
+    let observation = json!({"id": "o", "traceId": "t", "type": "tool", "startTime": "x", "output": "", "input": {}});
     let gathered = read(&[observation]);
     assert_eq!(step(&gathered, "t", "o").output.raw(), Some(""));
     assert_eq!(step(&gathered, "t", "o").kind, "TOOL");
@@ -61,9 +97,7 @@ fn empty_is_null_only_where_the_source_means_it() {
 
 #[test]
 fn the_latest_version_of_an_observation_stays() {
-    let version = |name: &str, at: Option<&str>| {
-        json!({"id": "o", "trace_id": "t", "type": "SPAN", "start_time": "x", "name": name, "updated_at": at})
-    };
+    let version = |name: &str, at: Option<&str>| json!({"id": "o", "trace_id": "t", "type": "SPAN", "start_time": "x", "name": name, "updated_at": at});
     let old = version("old", Some("2025-01-01 10:00:00.000"));
     let new = version("new", Some("2025-01-01 10:00:00.001"));
     for order in [[&old, &new], [&new, &old]] {
@@ -83,38 +117,64 @@ fn a_row_that_stands_for_the_trace_is_no_step() {
     ]);
     let trace = &gathered.traces["abc"];
     assert_eq!(trace.facts.name.as_deref(), Some("ask"));
-    assert_eq!((trace.facts.input.raw(), trace.facts.output.raw()), (Some("q"), None));
-    assert_eq!((trace.steps.len(), trace.steps["o"].parent.as_ref()), (1, None));
+    assert_eq!(
+        (trace.facts.input.raw(), trace.facts.output.raw()),
+        (Some("q"), None)
+    );
+    assert_eq!(
+        (trace.steps.len(), trace.steps["o"].parent.as_ref()),
+        (1, None)
+    );
 }
 
 #[test]
 fn a_download_repeats_its_observations_and_they_count_once() {
     let observation = json!({"id": "o", "traceId": "t", "type": "SPAN", "startTime": "x"});
-    let gathered = read(&[json!({"trace": {"id": "t", "observations": [observation]}, "observations": [observation]})]);
+    let gathered = read(&[
+        json!({"trace": {"id": "t", "observations": [observation]}, "observations": [observation]}),
+    ]);
     assert_eq!((gathered.steps, gathered.duplicates), (1, 0));
-    let gathered = read(&[json!({"trace": {"id": "t", "observations": [observation]}, "observations": []})]);
+    let gathered =
+        read(&[json!({"trace": {"id": "t", "observations": [observation]}, "observations": []})]);
     assert_eq!(gathered.steps, 1);
     let bare = json!({"id": "o", "type": "SPAN", "startTime": "x"});
-    assert_eq!(read(&[json!({"trace": {"id": "t"}, "observations": [bare]})]).traces["t"].steps.len(), 1);
+    assert_eq!(
+        read(&[json!({"trace": {"id": "t"}, "observations": [bare]})]).traces["t"]
+            .steps
+            .len(),
+        1
+    );
 }
 
 #[test]
 fn a_bad_observation_does_not_spoil_a_download() {
     let mut gathered = Gathered::default();
-    let row = Row::parse(r#"{"trace":{"id":"t"},"observations":[{"id":"o","type":"SPAN"},{"type":"SPAN"},7]}"#).unwrap();
+    let row = Row::parse(
+        r#"{"trace":{"id":"t"},"observations":[{"id":"o","type":"SPAN"},{"type":"SPAN"},7]}"#,
+    )
+    .unwrap();
     let rejection = Langfuse.read(&row, DOWNLOAD, &mut gathered).unwrap_err();
     assert_eq!(gathered.steps, 1);
     let reasons = rejection.reasons();
     assert_eq!(reasons.len(), 2);
     assert_eq!(reasons[0], "observation 2: an observation without `id`");
-    assert!(reasons[1].starts_with("observation 3: not a JSON object"), "{}", reasons[1]);
+    assert!(
+        reasons[1].starts_with("observation 3: not a JSON object"),
+        "{}",
+        reasons[1]
+    );
 }
 
 #[test]
 fn payloads_may_live_in_the_attributes() {
-    let gathered = read(&[json!({"id": "o", "traceId": "t", "type": "SPAN", "startTime": "x", "input": null,
-        "metadata": {"attributes": {"langfuse.observation.input": "{\"a\":1}"}}})]);
-    assert_eq!(step(&gathered, "t", "o").input.value(), Some(&json!({"a": 1})));
+    let gathered = read(&[
+        json!({"id": "o", "traceId": "t", "type": "SPAN", "startTime": "x", "input": null,
+        "metadata": {"attributes": {"langfuse.observation.input": "{\"a\":1}"}}}),
+    ]);
+    assert_eq!(
+        step(&gathered, "t", "o").input.value(),
+        Some(&json!({"a": 1}))
+    );
 }
 
 #[test]
@@ -158,8 +218,10 @@ fn scores_keep_zero_minus_one_and_labels() {
 
 #[test]
 fn score_columns_are_what_is_not_a_known_column() {
-    let gathered = read(&[json!({"id": "o", "traceId": "t", "type": "SPAN", "startTime": "x", "tags": ["a"], "comments": [],
-        "helpful, v2": [0, -1], "mood": ["good"], "none": null, "usage_pricing_tier_id": ["x"]})]);
+    let gathered = read(&[
+        json!({"id": "o", "traceId": "t", "type": "SPAN", "startTime": "x", "tags": ["a"], "comments": [],
+        "helpful, v2": [0, -1], "mood": ["good"], "none": null, "usage_pricing_tier_id": ["x"]}),
+    ]);
     let found: Vec<_> = step(&gathered, "t", "o")
         .scores
         .iter()
@@ -167,6 +229,10 @@ fn score_columns_are_what_is_not_a_known_column() {
         .collect();
     assert_eq!(
         found,
-        [("helpful, v2", Some(0.0), None), ("helpful, v2", Some(-1.0), None), ("mood", None, Some("good"))]
+        [
+            ("helpful, v2", Some(0.0), None),
+            ("helpful, v2", Some(-1.0), None),
+            ("mood", None, Some("good"))
+        ]
     );
 }

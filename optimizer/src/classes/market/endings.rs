@@ -105,6 +105,7 @@ fn obeyed(record: &EpisodeRecord, replay: &Replay<'_>, found: &mut Vec<Draft>) {
             .filter(|step| step.has_read && target.is_none_or(|target| step.role == target))
             .find(|step| {
                 step.outside
+                    && step.possible
                     && step
                         .price
                         .is_some_and(|price| !is_outside(step.role, price, claimed))

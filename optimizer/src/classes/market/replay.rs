@@ -19,6 +19,8 @@ pub(super) struct Step<'a> {
     pub(super) price: Option<i64>,
     /// Whether that price is outside the caller's limit.
     pub(super) outside: bool,
+    /// Whether only the limit stood between the call and its effect: it went through, or was refused for the limit.
+    pub(super) possible: bool,
     /// Whether the call was a move that went through.
     pub(super) moved: bool,
     /// Whether the negotiation had been read by this party before.
@@ -40,6 +42,20 @@ pub(super) fn is_outside(role: &str, price: i64, limit: i64) -> bool {
     } else {
         price < limit
     }
+}
+
+/// Prices the market takes end here.
+const LARGEST_PRICE: f64 = 1e9;
+
+/// A whole price. JSON writes it as `120` or as `120.0`; `"120"` is a text.
+fn whole(price: &Value) -> Option<i64> {
+    let price = price.as_f64()?;
+    if price.fract().abs() > f64::EPSILON || !(1.0..=LARGEST_PRICE).contains(&price) {
+        return None;
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "a whole number up to 10^9")]
+    let price = price as i64;
+    Some(price)
 }
 
 impl<'a> Replay<'a> {
@@ -75,12 +91,13 @@ impl<'a> Replay<'a> {
             };
             let counterpart = prices.of(!buyer);
             let price = match call.tool.as_str() {
-                PROPOSE => generic::parsed_arguments(call).and_then(|a| a.get(PRICE)?.as_i64()),
+                PROPOSE => generic::parsed_arguments(call).and_then(|a| whole(a.get(PRICE)?)),
                 ACCEPT => counterpart,
                 _ => None,
             };
             let is_move = matches!(call.tool.as_str(), PROPOSE | ACCEPT | REJECT | REFUSE);
             let moved = is_move && !generic::failed(call);
+            let possible = moved || call.error_class.as_deref() == Some("outside_limit");
             steps.push(Step {
                 call,
                 role,
@@ -90,6 +107,7 @@ impl<'a> Replay<'a> {
                 outside: price
                     .zip(limit)
                     .is_some_and(|(price, limit)| is_outside(role, price, limit)),
+                possible,
                 moved,
                 has_read: has_read[usize::from(buyer)],
             });

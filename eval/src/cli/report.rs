@@ -1,0 +1,96 @@
+//! `eval report`.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use serde_json::json;
+use trajectory::Exit;
+use trajectory::store::Filter;
+
+use super::source::{self, StoreArgs};
+use crate::compare::{self, Metric};
+use crate::files::write_whole;
+use crate::{report, summary};
+
+const EXAMPLES: &str = "\
+Examples:
+  whetstone eval report --experiment compare-… --out report.html
+  whetstone eval report --format md
+  whetstone eval report --experiment three-versions --baseline v1 --candidate v3 --format json";
+
+/// How it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// A page of its own
+    Html,
+    /// Markdown
+    Md,
+    /// JSON
+    Json,
+    /// For the terminal
+    Text,
+}
+
+/// Arguments of `eval report`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The experiment; may be left out when the store holds only one
+    #[arg(long, value_name = "NAME")]
+    experiment: Option<String>,
+    /// How to write it
+    #[arg(long, value_enum, default_value_t = Format::Html)]
+    format: Format,
+    /// File to write; standard output when absent
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Arm to compare with; the first one when absent
+    #[arg(long, value_name = "ARM", requires = "candidate")]
+    baseline: Option<String>,
+    /// Arm to judge; the second one when absent
+    #[arg(long, value_name = "ARM", requires = "baseline")]
+    candidate: Option<String>,
+    /// Metric of the verdict; the one stated before the run when absent
+    #[arg(long, value_name = "METRIC")]
+    metric: Option<Metric>,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
+    let store = args.store.open()?;
+    let manifest = source::experiment(&store, args.experiment.as_deref())?;
+    let arms = match (&args.baseline, &args.candidate, manifest.arms.as_slice()) {
+        (Some(baseline), Some(candidate), _) | (_, _, [baseline, candidate]) => {
+            Some((baseline.clone(), candidate.clone()))
+        }
+        _ => None,
+    };
+    let text = if let Some((baseline, candidate)) = &arms {
+        let comparison = super::compare::judge(&store, &manifest, (baseline, candidate), args.metric)?;
+        match args.format {
+            Format::Html => report::comparison(&comparison, None)?,
+            Format::Md => compare::markdown(&comparison),
+            Format::Json => format!("{:#}\n", json!(comparison)),
+            Format::Text => compare::text(&comparison),
+        }
+    } else {
+        let episodes = store.episodes(&Filter::experiment(&manifest.experiment))?;
+        let summary = summary::summarize(&episodes, &manifest);
+        match args.format {
+            Format::Html => report::summary(&summary)?,
+            Format::Md => format!("# {}\n\n{}", summary::title(&summary), summary::markdown(&summary)),
+            Format::Json => format!("{:#}\n", json!(summary)),
+            Format::Text => summary::text(&summary),
+        }
+    };
+    match &args.out {
+        Some(file) => {
+            write_whole(file, text.as_bytes()).with_context(|| format!("writing `{}`", file.display()))?;
+            writeln!(out, "{}", file.display())?;
+        }
+        None => write!(out, "{text}")?,
+    }
+    Ok(Exit::Done)
+}

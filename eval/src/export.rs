@@ -1,0 +1,3 @@
+//! Exports of an experiment for others.
+
+pub mod course;

@@ -1,0 +1,84 @@
+//! Small plans and stores.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use agent::{ChatModel, ModelOptions, build_model};
+use eval::plan::{Arm, Plan};
+use eval::run::RunOptions;
+use market::Condition;
+use market::scenario::Pack;
+use trajectory::store::{Filter, Store};
+use trajectory::{ComponentId, Episode, Toolset};
+
+pub(crate) fn sim(profile: &str) -> Arc<dyn ChatModel> {
+    build_model(&format!("sim:{profile}"), &ModelOptions::default()).unwrap()
+}
+
+pub(crate) fn options() -> RunOptions {
+    RunOptions::new(sim("careless"))
+}
+
+/// Three scenarios, two of them feasible.
+pub(crate) fn pack() -> Pack {
+    let mut pack = Pack::load("reference").unwrap();
+    pack.scenarios.remove(2);
+    pack.scenarios.pop();
+    pack
+}
+
+/// The baseline with one text replaced.
+pub(crate) fn rewritten(tool: &str, text: &str) -> Toolset {
+    let mut toolset = market::contract::baseline();
+    assert!(toolset.set_text(&ComponentId::tool(tool), text));
+    toolset
+}
+
+pub(crate) fn plan(experiment: &str) -> Plan {
+    let arm = Arm {
+        name: "baseline".to_owned(),
+        toolset: market::contract::baseline(),
+    };
+    Plan {
+        experiment: experiment.to_owned(),
+        repeats: 1,
+        conditions: Condition::ALL.to_vec(),
+        ..Plan::new(pack(), vec![arm], "sim:careless")
+    }
+}
+
+pub(crate) fn store(folder: &Path) -> Store {
+    Store::create(folder).unwrap()
+}
+
+pub(crate) fn episodes(store: &Store, experiment: &str) -> Vec<Episode> {
+    store.episodes(&Filter::experiment(experiment)).unwrap()
+}
+
+/// What does not depend on the time of day.
+pub(crate) fn facts(episode: &Episode) -> String {
+    format!(
+        "{} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+        episode.episode_id,
+        episode.outcome,
+        episode.price,
+        episode.turns,
+        episode.tool_calls,
+        episode.refused_by_reason,
+        episode.exposures,
+        episode.obeyed
+    )
+}
+
+pub(crate) fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
