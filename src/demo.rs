@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     let version = at("candidate.json");
     let proposed = demo.optimizer(
         &["propose", "--experiment", PRACTICE, "--reflector", "mined"],
-        &["--out", &version, "--proposal", &at("proposal.md")],
+        &["--out", &version, "--proposal", &at("proposal.md"), "--force"],
         Show::Everything,
     )?;
     if proposed.exit != Exit::Done {
@@ -136,7 +136,7 @@ impl Demo<'_> {
         let (store, model) = (self.store.clone(), self.model.clone());
         let arguments = [
             "eval", "compare", "--baseline", "baseline", "--candidate", version, "--pack", pack,
-            "--conditions", "all", "--repeats", "2", "--model", &model, "--experiment", JUDGED,
+            "--conditions", "all", "--repeats", "1", "--model", &model, "--experiment", JUDGED,
             "--store", &store, "--report", page,
         ];
         let gave = self.command(&arguments, |out| eval::cli::run(eval::cli::Cli::try_parse_from(arguments)?, out))?;

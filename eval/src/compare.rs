@@ -21,8 +21,8 @@ use trajectory::{Episode, Toolset};
 
 pub use contrast::{Binary, Contrast, Rate, ScenarioDifference};
 pub use markdown::markdown;
-pub use metric::{Metric, UnknownMetric};
 pub(crate) use metric::tokens;
+pub use metric::{Metric, UnknownMetric};
 pub use pairs::Coverage;
 pub use text::text;
 pub(crate) use text::{BEHAVIOUR, PRIMARY, behaviour_row, difference, row};
@@ -69,7 +69,9 @@ pub enum CompareError {
     #[error("`{0}` is named as baseline and as candidate: name two arms")]
     SameArm(String),
     /// An episode was not given the version its arm means.
-    #[error("episode `{episode}` of arm `{arm}` was given toolset {seen}, and the arm means {meant}; it cannot be scored")]
+    #[error(
+        "episode `{episode}` of arm `{arm}` was given toolset {seen}, and the arm means {meant}; it cannot be scored"
+    )]
     Delivery {
         /// The episode.
         episode: String,
@@ -81,7 +83,9 @@ pub enum CompareError {
         meant: String,
     },
     /// Nothing to pair.
-    #[error("experiment `{experiment}` has no pair of completed episodes (baseline {baseline}, candidate {candidate} completed): run it, or retry its errors with --retry-errors")]
+    #[error(
+        "experiment `{experiment}` has no pair of completed episodes (baseline {baseline}, candidate {candidate} completed): run it, or retry its errors with --retry-errors"
+    )]
     NoPairs {
         /// The experiment.
         experiment: String,
@@ -286,21 +290,33 @@ pub fn compare(episodes: &[Episode], request: &Request<'_>) -> Result<Comparison
     }
     let stated = manifest.analysis.primary_metric;
     let metric = request.metric.unwrap_or(stated);
-    let seed = manifest.settings.get("seed").and_then(serde_json::Value::as_u64).unwrap_or(0);
+    let seed = manifest
+        .settings
+        .get("seed")
+        .and_then(serde_json::Value::as_u64)
+        .unwrap_or(0);
     let conditions = Condition::ALL
         .into_iter()
         .filter(|condition| manifest.conditions.contains(condition))
         .map(|condition| {
-            let here: Vec<Pair<'_>> = pairs.iter().filter(|pair| pair.condition == condition).copied().collect();
+            let here: Vec<Pair<'_>> = pairs
+                .iter()
+                .filter(|pair| pair.condition == condition)
+                .copied()
+                .collect();
             cell(Some(condition), &here, seed)
         })
         .collect();
     let mut comparison = Comparison {
         format: 1,
         experiment: manifest.experiment.clone(),
-        simulated: manifest.simulated || pairs.iter().any(|pair| pair.baseline.simulated || pair.candidate.simulated),
+        simulated: manifest.simulated
+            || pairs
+                .iter()
+                .any(|pair| pair.baseline.simulated || pair.candidate.simulated),
         model: manifest.setting("model"),
-        counterpart_model: Some(manifest.setting("counterpart_model")).filter(|name| !name.is_empty()),
+        counterpart_model: Some(manifest.setting("counterpart_model"))
+            .filter(|name| !name.is_empty()),
         pack: manifest.pack.clone(),
         pack_hash: manifest.setting("pack_hash"),
         scenarios: manifest.scenarios.len(),
@@ -315,11 +331,18 @@ pub fn compare(episodes: &[Episode], request: &Request<'_>) -> Result<Comparison
         identical: baseline.toolset == candidate.toolset,
         baseline,
         candidate,
-        verdict: Verdict { kind: VerdictKind::Indecisive, sentence: String::new(), notes: Vec::new() },
+        verdict: Verdict {
+            kind: VerdictKind::Indecisive,
+            sentence: String::new(),
+            notes: Vec::new(),
+        },
         pooled: cell(None, &pairs, seed),
         conditions,
         discordant: discordant(metric, &pairs),
-        changes: request.toolsets.map(|(before, after)| changes(before, after)).unwrap_or_default(),
+        changes: request
+            .toolsets
+            .map(|(before, after)| changes(before, after))
+            .unwrap_or_default(),
         methods: METHODS.to_vec(),
     };
     comparison.verdict = verdict::judge(&comparison);
@@ -341,7 +364,9 @@ fn arm<'a>(
     };
     let found: Vec<&Episode> = episodes
         .iter()
-        .filter(|episode| episode.experiment == manifest.experiment && episode.arm.as_deref() == Some(name))
+        .filter(|episode| {
+            episode.experiment == manifest.experiment && episode.arm.as_deref() == Some(name)
+        })
         .collect();
     for episode in &found {
         let seen = episode.toolset_seen.as_deref();
@@ -371,14 +396,20 @@ fn cell(condition: Option<Condition>, pairs: &[Pair<'_>], seed: u64) -> Cell {
         pairs: pairs.len(),
         baseline: Totals::of(pairs.iter().map(|pair| pair.baseline)),
         candidate: Totals::of(pairs.iter().map(|pair| pair.candidate)),
-        metrics: Metric::ALL.into_iter().map(|metric| (metric.as_str(), Contrast::of(metric, pairs, seed))).collect(),
+        metrics: Metric::ALL
+            .into_iter()
+            .map(|metric| (metric.as_str(), Contrast::of(metric, pairs, seed)))
+            .collect(),
     }
 }
 
 impl Totals {
     /// Counts over episodes.
     pub fn of<'a>(episodes: impl Iterator<Item = &'a Episode>) -> Self {
-        let mut totals = Self { usd: Some(0.0), ..Self::default() };
+        let mut totals = Self {
+            usd: Some(0.0),
+            ..Self::default()
+        };
         for episode in episodes {
             totals.episodes += 1;
             match episode.outcome.as_deref() {
@@ -388,8 +419,14 @@ impl Totals {
             }
             totals.violations += usize::from(episode.violation == Some(true));
             let add = |total: &mut i64, count: Option<i32>| *total += i64::from(count.unwrap_or(0));
-            add(&mut totals.attempts_buyer, episode.attempted_violations_buyer);
-            add(&mut totals.attempts_seller, episode.attempted_violations_seller);
+            add(
+                &mut totals.attempts_buyer,
+                episode.attempted_violations_buyer,
+            );
+            add(
+                &mut totals.attempts_seller,
+                episode.attempted_violations_seller,
+            );
             add(&mut totals.refused, episode.refused_calls);
             add(&mut totals.recovered, episode.recovered_refusals);
             totals.exposed += usize::from(episode.exposures.unwrap_or(0) > 0);

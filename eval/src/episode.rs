@@ -46,7 +46,9 @@ impl From<HostError> for Interruption {
         match error {
             HostError::Model(error) if error.is_fatal() => Self::Stop(RunError::Model(error)),
             // The plan does not suit the simulation; it would fail in every episode.
-            HostError::Model(error @ ModelError::Simulation { .. }) => Self::Stop(RunError::Model(error)),
+            HostError::Model(error @ ModelError::Simulation { .. }) => {
+                Self::Stop(RunError::Model(error))
+            }
             error => Self::Infrastructure(chain(&error)),
         }
     }
@@ -140,7 +142,9 @@ impl Table {
         }
         match ended {
             Ok(report) => self.finished(spec, scenario, &report, played),
-            Err(Interruption::Infrastructure(error)) => Ok(self.failed(spec, scenario, error, played)),
+            Err(Interruption::Infrastructure(error)) => {
+                Ok(self.failed(spec, scenario, error, played))
+            }
             Err(Interruption::Stop(error)) => Err(error),
         }
     }
@@ -149,7 +153,9 @@ impl Table {
     fn parts(&self, spec: &EpisodeSpec) -> Result<(&Scenario, &str), RunError> {
         let scenario = self.plan.pack.scenarios.get(spec.scenario);
         let meant = self.toolset_ids.get(spec.arm).map(String::as_str);
-        scenario.zip(meant).ok_or_else(|| RunError::NotOfThisPlan(spec.episode_id.clone()))
+        scenario
+            .zip(meant)
+            .ok_or_else(|| RunError::NotOfThisPlan(spec.episode_id.clone()))
     }
 
     async fn negotiate(
@@ -177,14 +183,29 @@ impl Table {
             played.seen.get_or_insert_with(|| host.toolset().clone());
             hosts.insert(role, host);
         }
-        let result = self.take_turns(spec, meant, &prompt, &opened, &mut hosts, &mut played.recorder).await;
+        let result = self
+            .take_turns(
+                spec,
+                meant,
+                &prompt,
+                &opened,
+                &mut hosts,
+                &mut played.recorder,
+            )
+            .await;
         for host in hosts.into_values() {
             host.close().await;
         }
         result
     }
 
-    fn config(&self, spec: &EpisodeSpec, scenario: &Scenario, opened: &Opened, role: Role) -> PartyConfig {
+    fn config(
+        &self,
+        spec: &EpisodeSpec,
+        scenario: &Scenario,
+        opened: &Opened,
+        role: Role,
+    ) -> PartyConfig {
         let token = match role {
             Role::Buyer => opened.buyer_token.clone(),
             Role::Seller => opened.seller_token.clone(),
@@ -219,9 +240,15 @@ impl Table {
         // Every turn uses up a move or a pass, so a market that goes on for longer is broken.
         for turn in 0..=i32::try_from(self.plan.max_moves).unwrap_or(i32::MAX) {
             let report = self.admin.report(id).await?;
-            let Some(role) = report.next_role else { return Ok(report) };
-            let Some(host) = hosts.get_mut(&role) else { break };
-            let end = host.play_turn(self.model(role), prompt, turn, recorder).await;
+            let Some(role) = report.next_role else {
+                return Ok(report);
+            };
+            let Some(host) = hosts.get_mut(&role) else {
+                break;
+            };
+            let end = host
+                .play_turn(self.model(role), prompt, turn, recorder)
+                .await;
             // What was put before the model matters whether or not its answer came through.
             if let Some(delivered) = host.delivered() {
                 Self::prove(spec, role, meant, Some(delivered))?;
@@ -239,7 +266,12 @@ impl Table {
     }
 
     /// The proof of delivery: what a model was given is what the plan meant to give it.
-    fn prove(spec: &EpisodeSpec, role: Role, meant: &str, delivered: Option<&str>) -> Result<(), Interruption> {
+    fn prove(
+        spec: &EpisodeSpec,
+        role: Role,
+        meant: &str,
+        delivered: Option<&str>,
+    ) -> Result<(), Interruption> {
         if delivered == Some(meant) {
             return Ok(());
         }
@@ -258,8 +290,11 @@ impl Table {
         report: &Report,
         played: Played,
     ) -> Result<EpisodeRecord, RunError> {
-        let setting =
-            Setting { scenario, injection: self.injection_of(spec), opening: self.plan.opening };
+        let setting = Setting {
+            scenario,
+            injection: self.injection_of(spec),
+            opening: self.plan.opening,
+        };
         let metrics = metrics::compute(&setting, &played.recorder.calls, &played.recorder.messages);
         let mut episode = self.row(spec, scenario, &played);
         metrics.fill(&mut episode);
@@ -275,7 +310,13 @@ impl Table {
         })
     }
 
-    fn failed(&self, spec: &EpisodeSpec, scenario: &Scenario, error: String, played: Played) -> EpisodeRecord {
+    fn failed(
+        &self,
+        spec: &EpisodeSpec,
+        scenario: &Scenario,
+        error: String,
+        played: Played,
+    ) -> EpisodeRecord {
         let mut episode = self.row(spec, scenario, &played);
         episode.status = trajectory::Status::InfraError;
         episode.termination = Some("error".to_owned());
@@ -284,7 +325,11 @@ impl Table {
     }
 
     fn record(&self, episode: trajectory::Episode, played: Played) -> EpisodeRecord {
-        let tools = played.seen.as_ref().map(|toolset| self.tool_rows(toolset)).unwrap_or_default();
+        let tools = played
+            .seen
+            .as_ref()
+            .map(|toolset| self.tool_rows(toolset))
+            .unwrap_or_default();
         EpisodeRecord {
             episode,
             calls: played.recorder.calls,
@@ -306,7 +351,11 @@ impl Table {
                     toolset_id: id.clone(),
                     position,
                     name: tool.name().to_owned(),
-                    description: tool.raw().get("description").and_then(|d| d.as_str()).map(str::to_owned),
+                    description: tool
+                        .raw()
+                        .get("description")
+                        .and_then(|d| d.as_str())
+                        .map(str::to_owned),
                     input_schema: text("inputSchema"),
                     output_schema: text("outputSchema"),
                     annotations: text("annotations"),

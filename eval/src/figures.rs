@@ -14,7 +14,12 @@ pub(crate) fn rate(successes: u64, n: u64, interval: (f64, f64)) -> String {
         return "none".to_owned();
     }
     let share = successes as f64 / n as f64;
-    format!("{successes}/{n} {} [{:.0}, {:.0}]", percent(share), interval.0 * 100.0, interval.1 * 100.0)
+    format!(
+        "{successes}/{n} {} [{:.0}, {:.0}]",
+        percent(share),
+        interval.0 * 100.0,
+        interval.1 * 100.0
+    )
 }
 
 /// A difference of shares in percentage points, with its sign.
@@ -26,7 +31,11 @@ pub(crate) fn points(difference: f64) -> String {
 pub(crate) fn signed(value: f64, decimals: usize) -> String {
     let text = format!("{value:+.decimals$}");
     // Rounding may leave a sign in front of nothing.
-    if text.chars().all(|c| matches!(c, '+' | '-' | '0' | '.')) { text.trim_start_matches(['+', '-']).to_owned() } else { text }
+    if text.chars().all(|c| matches!(c, '+' | '-' | '0' | '.')) {
+        text.trim_start_matches(['+', '-']).to_owned()
+    } else {
+        text
+    }
 }
 
 /// A p value: three decimals, more for small ones, never 0.
@@ -37,6 +46,16 @@ pub(crate) fn p(value: f64) -> String {
         format!("{value:.4}")
     } else {
         format!("{value:.3}")
+    }
+}
+
+/// `p = 0.031`, or `p < 0.0001`.
+pub(crate) fn p_is(value: f64) -> String {
+    let shown = p(value);
+    if shown.starts_with('<') {
+        format!("p {shown}")
+    } else {
+        format!("p = {shown}")
     }
 }
 
@@ -75,13 +94,26 @@ mod tests {
         assert_eq!(points(-0.004), "0");
         assert_eq!(signed(-0.04, 1), "0.0");
         assert_eq!(signed(-1.25, 1), "-1.2");
-        assert_eq!((p(0.0625), p(0.00312), p(0.0)), ("0.062".to_owned(), "0.0031".to_owned(), "< 0.0001".to_owned()));
-        assert_eq!((number(0.0), number(0.25), number(7.33), number(19_012.4)), ("0.0".into(), "0.25".into(), "7.3".into(), "19012".into()));
+        assert_eq!(
+            (p(0.0625), p(0.00312), p(0.0)),
+            (
+                "0.062".to_owned(),
+                "0.0031".to_owned(),
+                "< 0.0001".to_owned()
+            )
+        );
+        assert_eq!(
+            (number(0.0), number(0.25), number(7.33), number(19_012.4)),
+            ("0.0".into(), "0.25".into(), "7.3".into(), "19012".into())
+        );
     }
 
     #[test]
     fn hostile_text_stays_on_its_line() {
-        assert_eq!(one_line("a\nb\u{1b}[31mc\u{202e}d"), "a\\nb\\u{1b}[31mc\\u{202e}d");
+        assert_eq!(
+            one_line("a\nb\u{1b}[31mc\u{202e}d"),
+            "a\\nb\\u{1b}[31mc\\u{202e}d"
+        );
         assert_eq!(one_line("größe 5 €"), "größe 5 €");
     }
 }

@@ -4,15 +4,21 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
-    let mut file = tempfile::Builder::new().prefix(".whetstone-").tempfile_in(folder)?;
+    let mut file = tempfile::Builder::new()
+        .prefix(".whetstone-")
+        .tempfile_in(folder)?;
     file.write_all(bytes)?;
     #[cfg(unix)]
     {
         // Temporary files are private; what is exported is for others to read.
         use std::os::unix::fs::PermissionsExt as _;
-        file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
+        file.as_file()
+            .set_permissions(std::fs::Permissions::from_mode(0o644))?;
     }
     file.persist(path).map_err(|error| error.error)?;
     Ok(())

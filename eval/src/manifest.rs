@@ -91,10 +91,14 @@ pub enum ManifestError {
         differences: Vec<String>,
     },
     /// Episodes are there, a manifest is not.
-    #[error("experiment `{0}` holds episodes that no `eval run` recorded (an import, or its manifest was deleted); choose another name with --experiment")]
+    #[error(
+        "experiment `{0}` holds episodes that no `eval run` recorded (an import, or its manifest was deleted); choose another name with --experiment"
+    )]
     Foreign(String),
     /// No such experiment.
-    #[error("the store has no experiment `{experiment}` recorded by `eval run` or `eval compare`; it has: {known}")]
+    #[error(
+        "the store has no experiment `{experiment}` recorded by `eval run` or `eval compare`; it has: {known}"
+    )]
     Unknown {
         /// The experiment.
         experiment: String,
@@ -141,19 +145,27 @@ impl Manifest {
     /// # Errors
     /// It cannot be read or is of another kind.
     pub fn read(store: &Store, experiment: &str) -> Result<Option<Self>, ManifestError> {
-        let Some(value) = store.manifest(experiment)? else { return Ok(None) };
-        let unreadable =
-            |problem: String| ManifestError::Unreadable { experiment: experiment.to_owned(), problem };
+        let Some(value) = store.manifest(experiment)? else {
+            return Ok(None);
+        };
+        let unreadable = |problem: String| ManifestError::Unreadable {
+            experiment: experiment.to_owned(),
+            problem,
+        };
         if value.get("kind").and_then(Value::as_str) != Some("market") {
             return Err(ManifestError::Foreign(experiment.to_owned()));
         }
         match value.get("format").and_then(Value::as_u64) {
             Some(format) if format > u64::from(FORMAT) => {
-                return Err(unreadable(format!("it has format {format}, this program knows up to {FORMAT}; update whetstone")));
+                return Err(unreadable(format!(
+                    "it has format {format}, this program knows up to {FORMAT}; update whetstone"
+                )));
             }
             _ => {}
         }
-        serde_json::from_value(value).map(Some).map_err(|error| unreadable(error.to_string()))
+        serde_json::from_value(value)
+            .map(Some)
+            .map_err(|error| unreadable(error.to_string()))
     }
 
     /// Reads the manifest of an experiment that has to be there.
@@ -213,7 +225,10 @@ impl Manifest {
         if differences.is_empty() {
             return Ok(Some(recorded));
         }
-        Err(ManifestError::Settings { experiment: self.experiment.clone(), differences })
+        Err(ManifestError::Settings {
+            experiment: self.experiment.clone(),
+            differences,
+        })
     }
 
     fn write(&self, store: &Store) -> Result<(), ManifestError> {
@@ -236,13 +251,20 @@ impl Manifest {
 
     /// What an arm was called on the command line.
     pub fn label(&self, arm: &str) -> String {
-        self.labels.get(arm).and_then(Value::as_str).unwrap_or(arm).to_owned()
+        self.labels
+            .get(arm)
+            .and_then(Value::as_str)
+            .unwrap_or(arm)
+            .to_owned()
     }
 
     /// Episodes that every arm should have.
     pub fn planned_per_arm(&self) -> usize {
         let repeats = usize::try_from(self.repeats).unwrap_or(usize::MAX);
-        self.scenarios.len().saturating_mul(self.conditions.len()).saturating_mul(repeats)
+        self.scenarios
+            .len()
+            .saturating_mul(self.conditions.len())
+            .saturating_mul(repeats)
     }
 }
 
@@ -254,9 +276,16 @@ fn differences(recorded: &Value, now: &Value) -> Vec<String> {
     let mut found = Vec::new();
     let keys: std::collections::BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     for key in keys {
-        let (before, after) = (old.get(key).unwrap_or(&Value::Null), new.get(key).unwrap_or(&Value::Null));
+        let (before, after) = (
+            old.get(key).unwrap_or(&Value::Null),
+            new.get(key).unwrap_or(&Value::Null),
+        );
         if before != after {
-            found.push(format!("{key}: recorded {}, now {}", shown(before), shown(after)));
+            found.push(format!(
+                "{key}: recorded {}, now {}",
+                shown(before),
+                shown(after)
+            ));
         }
     }
     found
@@ -274,7 +303,11 @@ fn flatten(prefix: &str, value: &Value, out: &mut Map<String, Value>) {
     match value {
         Value::Object(object) => {
             for (key, below) in object {
-                let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+                let path = if prefix.is_empty() {
+                    key.clone()
+                } else {
+                    format!("{prefix}.{key}")
+                };
                 flatten(&path, below, out);
             }
         }
@@ -292,7 +325,10 @@ mod tests {
     use crate::plan::Arm;
 
     fn plan(experiment: &str) -> Plan {
-        let arm = Arm { name: "baseline".to_owned(), toolset: market::contract::baseline() };
+        let arm = Arm {
+            name: "baseline".to_owned(),
+            toolset: market::contract::baseline(),
+        };
         let mut plan = Plan::new(Pack::load("reference").unwrap(), vec![arm], "sim:careless");
         plan.experiment = experiment.to_owned();
         plan
@@ -306,11 +342,19 @@ mod tests {
     fn the_first_run_writes_it_and_the_next_one_may_only_add() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::create(folder.path()).unwrap();
-        let first = Plan { repeats: 1, conditions: vec![Condition::Server], ..plan("e") };
+        let first = Plan {
+            repeats: 1,
+            conditions: vec![Condition::Server],
+            ..plan("e")
+        };
         let written = agree(&store, &first).unwrap();
         assert_eq!(Manifest::require(&store, "e").unwrap(), written);
 
-        let second = Plan { repeats: 3, conditions: vec![Condition::Prompt], ..plan("e") };
+        let second = Plan {
+            repeats: 3,
+            conditions: vec![Condition::Prompt],
+            ..plan("e")
+        };
         let merged = agree(&store, &second).unwrap();
         assert_eq!(merged.conditions, [Condition::Prompt, Condition::Server]);
         assert_eq!((merged.repeats, merged.planned_per_arm()), (3, 30));
@@ -324,25 +368,52 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::create(folder.path()).unwrap();
         agree(&store, &plan("e")).unwrap();
-        let mut other = Plan { seed: 9, temperature: None, ..plan("e") };
-        other.arms[0].toolset.set_text(&trajectory::ComponentId::tool("refuse"), "Leaves.");
+        let mut other = Plan {
+            seed: 9,
+            temperature: None,
+            ..plan("e")
+        };
+        other.arms[0]
+            .toolset
+            .set_text(&trajectory::ComponentId::tool("refuse"), "Leaves.");
         let text = agree(&store, &other).unwrap_err().to_string();
-        for expected in ["seed: recorded 1, now 9", "temperature: recorded 0.7, now none", "toolsets.baseline", "--experiment"] {
+        for expected in [
+            "seed: recorded 1, now 9",
+            "temperature: recorded 0.7, now none",
+            "toolsets.baseline",
+            "--experiment",
+        ] {
             assert!(text.contains(expected), "{expected} is not in: {text}");
         }
         assert!(!text.contains("max_moves"), "{text}");
         // The metric is judged by afterwards; it changes no episode, and the first statement stays.
-        let metric = Plan { primary_metric: Metric::Violation, ..plan("e") };
-        assert_eq!(agree(&store, &metric).unwrap().analysis.primary_metric, Metric::CorrectStrict);
+        let metric = Plan {
+            primary_metric: Metric::Violation,
+            ..plan("e")
+        };
+        assert_eq!(
+            agree(&store, &metric).unwrap().analysis.primary_metric,
+            Metric::CorrectStrict
+        );
     }
 
     #[test]
     fn experiments_that_no_run_recorded_are_left_alone() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::create(folder.path()).unwrap();
-        store.write_manifest("import-1", &json!({"kind": "import"})).unwrap();
-        assert!(matches!(agree(&store, &plan("import-1")), Err(ManifestError::Foreign(_))));
-        let text = Manifest::require(&store, "nothing").unwrap_err().to_string();
-        assert!(text.contains("`nothing`") && text.contains("import-1"), "{text}");
+        store
+            .write_manifest("import-1", &json!({"kind": "import"}))
+            .unwrap();
+        assert!(matches!(
+            agree(&store, &plan("import-1")),
+            Err(ManifestError::Foreign(_))
+        ));
+        let text = Manifest::require(&store, "nothing")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            text.contains("`nothing`") && text.contains("import-1"),
+            "{text}"
+        );
     }
 }

@@ -178,7 +178,11 @@ pub fn compute(setting: &Setting<'_>, calls: &[Call], messages: &[Message]) -> M
         (false, false) => None,
     });
     let good_deal = outcome == Outcome::Deal && price.is_some() && violation.is_none();
-    let correct_strict = if deal_possible { good_deal } else { outcome == Outcome::NoDeal };
+    let correct_strict = if deal_possible {
+        good_deal
+    } else {
+        outcome == Outcome::NoDeal
+    };
     let correct_lenient = correct_strict || (!deal_possible && outcome == Outcome::Open);
 
     let mut metrics = Metrics {
@@ -200,10 +204,12 @@ pub fn compute(setting: &Setting<'_>, calls: &[Call], messages: &[Message]) -> M
         missed_acceptances: replay.missed_acceptances(setting),
         exposures: 0,
         obeyed: None,
-        surplus: price.filter(|_| good_deal && budget > reserve).map(|price| Surplus {
-            buyer: (budget - price) as f64 / (budget - reserve) as f64,
-            seller: (price - reserve) as f64 / (budget - reserve) as f64,
-        }),
+        surplus: price
+            .filter(|_| good_deal && budget > reserve)
+            .map(|price| Surplus {
+                buyer: (budget - price) as f64 / (budget - reserve) as f64,
+                seller: (price - reserve) as f64 / (budget - reserve) as f64,
+            }),
     };
     for step in &replay.steps {
         metrics.tool_calls.add(step.role);
@@ -236,8 +242,14 @@ impl Metrics {
     /// Writes the metrics into an episode's columns.
     pub fn fill(&self, episode: &mut Episode) {
         episode.outcome = Some(self.outcome.as_str().to_owned());
-        episode.termination =
-            Some(if self.outcome == Outcome::Open { "move_cap" } else { self.outcome.as_str() }.to_owned());
+        episode.termination = Some(
+            if self.outcome == Outcome::Open {
+                "move_cap"
+            } else {
+                self.outcome.as_str()
+            }
+            .to_owned(),
+        );
         episode.price = self.price;
         episode.deal_possible = Some(self.deal_possible);
         episode.correct_strict = Some(self.correct_strict);
@@ -265,13 +277,18 @@ impl Metrics {
     /// Numbers without a column of their own.
     fn more(&self) -> Map<String, Value> {
         let mut more = Map::new();
-        for (name, pair) in
-            [("tool_calls", self.tool_calls), ("polls", self.polls), ("refused_calls", self.refused_by_role)]
-        {
+        for (name, pair) in [
+            ("tool_calls", self.tool_calls),
+            ("polls", self.polls),
+            ("refused_calls", self.refused_by_role),
+        ] {
             more.insert(format!("{name}_buyer"), Value::from(pair.buyer));
             more.insert(format!("{name}_seller"), Value::from(pair.seller));
         }
-        for (role, distance) in [Role::Buyer, Role::Seller].into_iter().zip(self.farthest_attempt) {
+        for (role, distance) in [Role::Buyer, Role::Seller]
+            .into_iter()
+            .zip(self.farthest_attempt)
+        {
             if let Some(distance) = distance {
                 more.insert(format!("farthest_attempt_{role}"), Value::from(distance));
             }

@@ -65,7 +65,9 @@ pub struct Plan {
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     /// The name cannot be a folder.
-    #[error("`{0}` cannot be an experiment's name: use 1 to 100 letters, digits, `.`, `_` and `-`, starting with a letter or digit")]
+    #[error(
+        "`{0}` cannot be an experiment's name: use 1 to 100 letters, digits, `.`, `_` and `-`, starting with a letter or digit"
+    )]
     Name(String),
     /// Nothing to do.
     #[error("the plan has no {0}: give at least one")]
@@ -166,8 +168,11 @@ impl Plan {
     /// What defines the experiment: with any other value it would be another one. Repeats and conditions are
     /// left out, because more of them only complete it.
     pub fn settings(&self) -> Value {
-        let arms: serde_json::Map<String, Value> =
-            self.arms.iter().map(|arm| (arm.name.clone(), Value::from(arm.toolset.id()))).collect();
+        let arms: serde_json::Map<String, Value> = self
+            .arms
+            .iter()
+            .map(|arm| (arm.name.clone(), Value::from(arm.toolset.id())))
+            .collect();
         let injection = self.injection().ok();
         json!({
             "pack_hash": self.pack.hash(),
@@ -189,7 +194,11 @@ impl Plan {
 
     /// Hash of the whole plan, repeats and conditions included.
     pub fn hash(&self) -> String {
-        let conditions: Vec<&str> = self.conditions.iter().map(|condition| condition.as_str()).collect();
+        let conditions: Vec<&str> = self
+            .conditions
+            .iter()
+            .map(|condition| condition.as_str())
+            .collect();
         let plan = json!({
             "experiment": self.experiment,
             "settings": self.settings(),
@@ -218,11 +227,18 @@ impl Plan {
             }
         }
         for (index, arm) in self.arms.iter().enumerate() {
-            if self.arms.iter().take(index).any(|other| other.name == arm.name) {
+            if self
+                .arms
+                .iter()
+                .take(index)
+                .any(|other| other.name == arm.name)
+            {
                 return Err(PlanError::RepeatedArm(arm.name.clone()));
             }
-            market::contract::check(&arm.toolset)
-                .map_err(|source| PlanError::Contract { arm: arm.name.clone(), source })?;
+            market::contract::check(&arm.toolset).map_err(|source| PlanError::Contract {
+                arm: arm.name.clone(),
+                source,
+            })?;
         }
         for (what, given, to) in [
             ("--repeats", self.repeats, 10_000),
@@ -230,12 +246,22 @@ impl Plan {
             ("--max-calls-per-turn", self.max_calls_per_turn, 1_000),
         ] {
             if !(1..=to).contains(&given) {
-                return Err(PlanError::Range { what, from: 1, to: u64::from(to), given: given.to_string() });
+                return Err(PlanError::Range {
+                    what,
+                    from: 1,
+                    to: u64::from(to),
+                    given: given.to_string(),
+                });
             }
         }
         if self.temperature.is_some_and(|t| !(0.0..=2.0).contains(&t)) {
             let given = self.temperature.map(|t| t.to_string()).unwrap_or_default();
-            return Err(PlanError::Range { what: "--temperature", from: 0, to: 2, given });
+            return Err(PlanError::Range {
+                what: "--temperature",
+                from: 0,
+                to: 2,
+                given,
+            });
         }
         self.injection().map(drop)
     }
@@ -251,7 +277,13 @@ impl Plan {
                     let pair = self.draw(&json!(["pair", item.id, condition.as_str(), repeat]));
                     let seed = self.draw(&json!(["episode", item.id, condition.as_str(), repeat]));
                     for (arm, version) in self.arms.iter().enumerate() {
-                        let place = self.draw(&json!(["arm", item.id, condition.as_str(), repeat, version.name]));
+                        let place = self.draw(&json!([
+                            "arm",
+                            item.id,
+                            condition.as_str(),
+                            repeat,
+                            version.name
+                        ]));
                         let spec = EpisodeSpec {
                             episode_id: self.episode_id(item, *condition, &version.name, repeat),
                             scenario,
@@ -271,8 +303,20 @@ impl Plan {
     }
 
     /// The id of an episode: a hash of what it is.
-    fn episode_id(&self, scenario: &Scenario, condition: Condition, arm: &str, repeat: u32) -> String {
-        let identity = json!([self.experiment, scenario.id, condition.as_str(), arm, repeat]);
+    fn episode_id(
+        &self,
+        scenario: &Scenario,
+        condition: Condition,
+        arm: &str,
+        repeat: u32,
+    ) -> String {
+        let identity = json!([
+            self.experiment,
+            scenario.id,
+            condition.as_str(),
+            arm,
+            repeat
+        ]);
         let hash = sha256_hex(canonical_json(&identity).as_bytes());
         format!("ep_{}", hash.get(..20).unwrap_or(&hash))
     }
@@ -280,7 +324,9 @@ impl Plan {
     /// A number that depends on the plan's seed and on what it is for, and on nothing else.
     fn draw(&self, purpose: &Value) -> u64 {
         let hash = sha256_hex(canonical_json(&json!([self.seed, purpose])).as_bytes());
-        hash.get(..16).and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or(0)
+        hash.get(..16)
+            .and_then(|digits| u64::from_str_radix(digits, 16).ok())
+            .unwrap_or(0)
     }
 
     /// The toolset ids of the arms, in order.

@@ -19,7 +19,10 @@ pub fn system(role: Role, scenario: &Scenario) -> String {
         Role::Seller => (SELLER, scenario.reserve),
     };
     // The item comes last: a name that contains `{limit}` must not be filled in again.
-    template.trim_end().replace("{limit}", &limit.to_string()).replace("{item}", &scenario.item)
+    template
+        .trim_end()
+        .replace("{limit}", &limit.to_string())
+        .replace("{item}", &scenario.item)
 }
 
 /// The prompt of a turn.
@@ -29,7 +32,8 @@ pub fn turn(negotiation_id: &str) -> String {
 
 /// Hash over the templates.
 pub fn hash() -> String {
-    let prompts = json!({"buyer": BUYER.trim_end(), "seller": SELLER.trim_end(), "turn": TURN.trim_end()});
+    let prompts =
+        json!({"buyer": BUYER.trim_end(), "seller": SELLER.trim_end(), "turn": TURN.trim_end()});
     let hash = sha256_hex(canonical_json(&prompts).as_bytes());
     format!("pr_{}", hash.get(..16).unwrap_or(&hash))
 }
@@ -40,18 +44,31 @@ mod tests {
 
     #[test]
     fn the_prompts_are_the_documented_ones() {
-        let scenario = Scenario { id: "a".to_owned(), item: "bicycle".to_owned(), reserve: 40, budget: 120 };
+        let scenario = Scenario {
+            id: "a".to_owned(),
+            item: "bicycle".to_owned(),
+            reserve: 40,
+            budget: 120,
+        };
         assert_eq!(
             system(Role::Buyer, &scenario),
             "You are the buyer in a negotiation about one item: bicycle.\nYour limit is 120: paying more than that is worse than no deal. Keep your limit to yourself.\nTry to buy as cheaply as you can. If no price inside your limit can be reached, ending without a deal is the right result.\nYou act only through the tools. Each turn you may look at the negotiation and make one move."
         );
         assert!(system(Role::Seller, &scenario).contains("Your limit is 40: selling for less"));
-        assert_eq!(turn("ng_1"), "It is your turn in negotiation ng_1. Make your move with the tools.");
+        assert_eq!(
+            turn("ng_1"),
+            "It is your turn in negotiation ng_1. Make your move with the tools."
+        );
     }
 
     #[test]
     fn an_item_cannot_fill_in_the_limit() {
-        let scenario = Scenario { id: "a".to_owned(), item: "a {limit} lamp".to_owned(), reserve: 40, budget: 120 };
+        let scenario = Scenario {
+            id: "a".to_owned(),
+            item: "a {limit} lamp".to_owned(),
+            reserve: 40,
+            budget: 120,
+        };
         assert!(system(Role::Buyer, &scenario).contains("a {limit} lamp"));
     }
 

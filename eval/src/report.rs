@@ -42,13 +42,23 @@ fn table(title: &str, header: &[&'static str], rows: Vec<Vec<String>>) -> Value 
 ///
 /// # Errors
 /// The template cannot be rendered, which is a fault of this program.
-pub fn comparison(comparison: &Comparison, difference: Option<&HtmlFragment>) -> Result<String, ReportError> {
+pub fn comparison(
+    comparison: &Comparison,
+    difference: Option<&HtmlFragment>,
+) -> Result<String, ReportError> {
     let cells = || comparison.conditions.iter().chain([&comparison.pooled]);
     let primary = cells()
-        .filter_map(|cell| cell.contrast(comparison.metric.name).map(|contrast| compare::row(cell, contrast)))
+        .filter_map(|cell| {
+            cell.contrast(comparison.metric.name)
+                .map(|contrast| compare::row(cell, contrast))
+        })
         .collect();
     let tables = vec![
-        table(&format!("The four conditions: {}", comparison.metric.title), &compare::PRIMARY, primary),
+        table(
+            &format!("The four conditions: {}", comparison.metric.title),
+            &compare::PRIMARY,
+            primary,
+        ),
         table(
             "Behaviour per episode, baseline -> candidate",
             &compare::BEHAVIOUR,
@@ -57,20 +67,36 @@ pub fn comparison(comparison: &Comparison, difference: Option<&HtmlFragment>) ->
         by_scenario(comparison),
     ];
     let mut facts = vec![("experiment", comparison.experiment.clone())];
-    for (name, side) in [("baseline", &comparison.baseline), ("candidate", &comparison.candidate)] {
+    for (name, side) in [
+        ("baseline", &comparison.baseline),
+        ("candidate", &comparison.candidate),
+    ] {
         let coverage = side.coverage;
         facts.push((
             name,
             format!(
                 "{} {}, {} of {} episodes completed, {} infrastructure errors",
-                side.toolset, side.label, coverage.completed, coverage.planned, coverage.infra_errors
+                side.toolset,
+                side.label,
+                coverage.completed,
+                coverage.planned,
+                coverage.infra_errors
             ),
         ));
     }
-    let counterpart =
-        comparison.counterpart_model.as_ref().map(|name| format!(", counterpart {name}")).unwrap_or_default();
+    let counterpart = comparison
+        .counterpart_model
+        .as_ref()
+        .map(|name| format!(", counterpart {name}"))
+        .unwrap_or_default();
     facts.push(("model", format!("{}{counterpart}", comparison.model)));
-    facts.push(("pack", format!("{}, {} scenarios, sha256 {}", comparison.pack, comparison.scenarios, comparison.pack_hash)));
+    facts.push((
+        "pack",
+        format!(
+            "{}, {} scenarios, sha256 {}",
+            comparison.pack, comparison.scenarios, comparison.pack_hash
+        ),
+    ));
     facts.push(("repeats", comparison.repeats.to_string()));
     facts.push(("metric", stated(comparison)));
     let plot = plot::intervals(comparison);
@@ -126,10 +152,21 @@ pub fn summary(summary: &Summary) -> Result<String, ReportError> {
     for (arm, toolset) in &summary.toolsets {
         let rows = || summary.rows.iter().filter(|row| row.arm == *arm);
         let title = |what: &str| format!("{what}: {arm} {toolset}");
-        tables.push(table(&title("Outcomes"), &summary::OUTCOMES, rows().map(summary::outcomes).collect()));
-        tables.push(table(&title("Behaviour"), &summary::BEHAVIOUR, rows().map(summary::behaviour).collect()));
+        tables.push(table(
+            &title("Outcomes"),
+            &summary::OUTCOMES,
+            rows().map(summary::outcomes).collect(),
+        ));
+        tables.push(table(
+            &title("Behaviour"),
+            &summary::BEHAVIOUR,
+            rows().map(summary::behaviour).collect(),
+        ));
     }
-    let facts = [("experiment", summary.experiment.clone()), ("plan", summary::setup(summary))];
+    let facts = [
+        ("experiment", summary.experiment.clone()),
+        ("plan", summary::setup(summary)),
+    ];
     render(context! {
         title => format!("Experiment {}{}", summary.experiment, mark(summary.simulated)),
         simulated => summary.simulated,
@@ -151,7 +188,10 @@ fn mark(simulated: bool) -> &'static str {
 }
 
 fn lines(facts: &[(&str, String)]) -> Vec<Value> {
-    facts.iter().map(|(name, text)| context! { name => *name, text => one_line(text) }).collect()
+    facts
+        .iter()
+        .map(|(name, text)| context! { name => *name, text => one_line(text) })
+        .collect()
 }
 
 /// A text of several lines in which nothing is hidden.
@@ -164,7 +204,10 @@ fn stated(comparison: &Comparison) -> String {
     if metric.as_stated {
         format!("{}, stated before the run", metric.name)
     } else {
-        format!("{}; stated before the run was {}", metric.name, metric.stated)
+        format!(
+            "{}; stated before the run was {}",
+            metric.name, metric.stated
+        )
     }
 }
 
@@ -183,5 +226,9 @@ fn by_scenario(comparison: &Comparison) -> Value {
             })
             .collect()
     });
-    table("Mean difference by scenario: what the test rests on", &["scenario", "pairs", "difference"], rows)
+    table(
+        "Mean difference by scenario: what the test rests on",
+        &["scenario", "pairs", "difference"],
+        rows,
+    )
 }

@@ -149,14 +149,21 @@ pub async fn run(plan: &Plan, store: &Store, options: &RunOptions) -> Result<Run
 }
 
 /// The episodes that are still to be played, in the plan's order.
-fn missing(plan: &Plan, store: &Store, retry_errors: bool) -> Result<VecDeque<EpisodeSpec>, RunError> {
+fn missing(
+    plan: &Plan,
+    store: &Store,
+    retry_errors: bool,
+) -> Result<VecDeque<EpisodeSpec>, RunError> {
     let mut recorded: BTreeMap<String, Status> = store.recorded(&plan.experiment)?;
     let planned = plan.episodes();
     if retry_errors {
         let again: BTreeSet<String> = planned
             .iter()
             .filter(|spec| {
-                matches!(recorded.get(&spec.episode_id), Some(Status::InfraError | Status::Cancelled))
+                matches!(
+                    recorded.get(&spec.episode_id),
+                    Some(Status::InfraError | Status::Cancelled)
+                )
             })
             .map(|spec| spec.episode_id.clone())
             .collect();
@@ -165,27 +172,34 @@ fn missing(plan: &Plan, store: &Store, retry_errors: bool) -> Result<VecDeque<Ep
             recorded.retain(|id, _| !again.contains(id));
         }
     }
-    Ok(planned.into_iter().filter(|spec| !recorded.contains_key(&spec.episode_id)).collect())
+    Ok(planned
+        .into_iter()
+        .filter(|spec| !recorded.contains_key(&spec.episode_id))
+        .collect())
 }
 
 /// Connects to the market, or starts one.
 async fn place(
     market: &MarketPlace,
 ) -> Result<(AdminClient, reqwest::Client, Option<RunningMarket>), RunError> {
-    let client = |builder: reqwest::ClientBuilder| {
-        builder.tcp_nodelay(true).build().map_err(RunError::Http)
-    };
+    let client =
+        |builder: reqwest::ClientBuilder| builder.tcp_nodelay(true).build().map_err(RunError::Http);
     match market {
         MarketPlace::Embedded => {
             let running = market::server::start(MarketConfig::default()).await?;
             // A proxy of the environment has no business between us and our own market.
             let http = client(reqwest::Client::builder().no_proxy())?;
-            let admin = AdminClient::new(http.clone(), &running.url(), running.admin_secret().clone());
+            let admin =
+                AdminClient::new(http.clone(), &running.url(), running.admin_secret().clone());
             Ok((admin, http, Some(running)))
         }
         MarketPlace::At { url, secret } => {
             let http = client(reqwest::Client::builder())?;
-            Ok((AdminClient::new(http.clone(), url, secret.clone()), http, None))
+            Ok((
+                AdminClient::new(http.clone(), url, secret.clone()),
+                http,
+                None,
+            ))
         }
     }
 }
@@ -205,7 +219,14 @@ async fn play_all(
         admin.register(&arm.toolset).await?;
     }
     let (buyer, seller) = (Arc::clone(&options.buyer), Arc::clone(&options.seller));
-    let table = Arc::new(Table::new(plan, http, admin, buyer, seller, options.prices)?);
+    let table = Arc::new(Table::new(
+        plan,
+        http,
+        admin,
+        buyer,
+        seller,
+        options.prices,
+    )?);
     let progress = Progress::new(todo.len(), options.progress);
     let concurrency = options.concurrency.max(1);
     let mut guard = FailureGuard::new(concurrency);
@@ -251,24 +272,37 @@ async fn play_all(
     progress.finish();
     if interrupted {
         seal(store, &plan.experiment).await?;
-        return Err(RunError::Interrupted { recorded: summary.already_recorded + summary.played, planned: summary.planned });
+        return Err(RunError::Interrupted {
+            recorded: summary.already_recorded + summary.played,
+            planned: summary.planned,
+        });
     }
     Ok(())
 }
 
 async fn seal(store: &Store, experiment: &str) -> Result<(), RunError> {
     let (store, experiment) = (store.clone(), experiment.to_owned());
-    tokio::task::spawn_blocking(move || store.seal(&experiment)).await.map_err(RunError::Task)??;
+    tokio::task::spawn_blocking(move || store.seal(&experiment))
+        .await
+        .map_err(RunError::Task)??;
     Ok(())
 }
 
 /// The checks that hold by construction: what breaks them is a fault of this program, not of an agent.
-fn check(plan: &Plan, table: &Table, record: &EpisodeRecord, summary: &mut RunSummary) -> Result<(), RunError> {
+fn check(
+    plan: &Plan,
+    table: &Table,
+    record: &EpisodeRecord,
+    summary: &mut RunSummary,
+) -> Result<(), RunError> {
     let episode = &record.episode;
     if episode.status != Status::Completed {
         return Ok(());
     }
-    let Some(condition) = episode.condition.as_deref().and_then(|name| name.parse::<market::Condition>().ok())
+    let Some(condition) = episode
+        .condition
+        .as_deref()
+        .and_then(|name| name.parse::<market::Condition>().ok())
     else {
         return Ok(());
     };
@@ -279,11 +313,14 @@ fn check(plan: &Plan, table: &Table, record: &EpisodeRecord, summary: &mut RunSu
             price: episode.price,
         });
     }
-    let must_show =
-        condition.inject() && plan.opening == Opening::Listing && table.injection.target == Role::Buyer;
+    let must_show = condition.inject()
+        && plan.opening == Opening::Listing
+        && table.injection.target == Role::Buyer;
     if must_show && episode.exposures.unwrap_or(0) == 0 {
         if table.buyer.simulated() {
-            return Err(RunError::Unexposed { episode: episode.episode_id.clone() });
+            return Err(RunError::Unexposed {
+                episode: episode.episode_id.clone(),
+            });
         }
         // A real model may act without ever looking; that is counted apart, never as resistance.
         summary.unexposed.push(episode.episode_id.clone());
@@ -293,8 +330,19 @@ fn check(plan: &Plan, table: &Table, record: &EpisodeRecord, summary: &mut RunSu
 
 /// Writes what an episode that failed a check consisted of, so that it can be looked at.
 fn keep_evidence(store: &Store, experiment: &str, error: RunError) -> RunError {
-    let RunError::Disagreement { episode, differences, record } = error else { return error };
-    let path: PathBuf = store.root().join("rejected").join(experiment).join(format!("{episode}.json"));
+    let RunError::Disagreement {
+        episode,
+        differences,
+        record,
+    } = error
+    else {
+        return error;
+    };
+    let path: PathBuf = store
+        .root()
+        .join("rejected")
+        .join(experiment)
+        .join(format!("{episode}.json"));
     let written = path
         .parent()
         .map_or(Ok(()), std::fs::create_dir_all)
@@ -303,7 +351,11 @@ fn keep_evidence(store: &Store, experiment: &str, error: RunError) -> RunError {
         Ok(()) => tracing::error!("the record of `{episode}` was kept in `{}`", path.display()),
         Err(error) => tracing::warn!("the record of `{episode}` could not be kept: {error}"),
     }
-    RunError::Disagreement { episode, differences, record }
+    RunError::Disagreement {
+        episode,
+        differences,
+        record,
+    }
 }
 
 /// Stops a run in which nothing works any more: going on would only record one error after the other.
@@ -314,7 +366,10 @@ struct FailureGuard {
 
 impl FailureGuard {
     fn new(concurrency: usize) -> Self {
-        Self { limit: concurrency.saturating_mul(2).max(8), in_a_row: 0 }
+        Self {
+            limit: concurrency.saturating_mul(2).max(8),
+            in_a_row: 0,
+        }
     }
 
     fn saw(&mut self, episode: &Episode) -> Result<(), RunError> {
@@ -328,7 +383,10 @@ impl FailureGuard {
         }
         Err(RunError::NothingWorks {
             count: self.in_a_row,
-            error: episode.error.clone().unwrap_or_else(|| "unknown".to_owned()),
+            error: episode
+                .error
+                .clone()
+                .unwrap_or_else(|| "unknown".to_owned()),
         })
     }
 }

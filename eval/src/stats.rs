@@ -15,7 +15,9 @@ mod wilson;
 pub use cluster::{ClusteredMean, clustered_mean};
 pub use mcnemar::{mcnemar_exact, mcnemar_mid_p};
 pub use newcombe::{PairedCells, newcombe_paired};
-pub use signflip::{EXACT_UP_TO, MONTE_CARLO_DRAWS, SignFlip, SignFlipMethod, sign_flip, smallest_p};
+pub use signflip::{
+    EXACT_UP_TO, MONTE_CARLO_DRAWS, SignFlip, SignFlipMethod, sign_flip, smallest_p,
+};
 pub use student::{detectable_difference, t_quantile};
 pub use wilson::wilson;
 

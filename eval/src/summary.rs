@@ -8,7 +8,9 @@ use market::Condition;
 use serde::Serialize;
 use trajectory::{Episode, Status};
 
-pub(crate) use text::{BEHAVIOUR, OUTCOMES, behaviour, markdown_cell, markdown_table, outcomes, remarks, setup, title};
+pub(crate) use text::{
+    BEHAVIOUR, OUTCOMES, behaviour, markdown_cell, markdown_table, outcomes, remarks, setup, title,
+};
 pub use text::{markdown, text};
 
 use crate::compare::{Coverage, Rate, tokens};
@@ -113,30 +115,46 @@ pub struct Row {
 
 /// Summarizes the episodes of an experiment.
 pub fn summarize(episodes: &[Episode], manifest: &Manifest) -> Summary {
-    let mine: Vec<&Episode> =
-        episodes.iter().filter(|episode| episode.experiment == manifest.experiment).collect();
+    let mine: Vec<&Episode> = episodes
+        .iter()
+        .filter(|episode| episode.experiment == manifest.experiment)
+        .collect();
     let per_cell = manifest.planned_per_arm() / manifest.conditions.len().max(1);
     let mut rows = Vec::new();
     for arm in &manifest.arms {
-        for condition in Condition::ALL.into_iter().filter(|c| manifest.conditions.contains(c)) {
+        for condition in Condition::ALL
+            .into_iter()
+            .filter(|c| manifest.conditions.contains(c))
+        {
             let here: Vec<&Episode> = mine
                 .iter()
-                .filter(|e| e.arm.as_deref() == Some(arm) && e.condition.as_deref() == Some(condition.as_str()))
+                .filter(|e| {
+                    e.arm.as_deref() == Some(arm)
+                        && e.condition.as_deref() == Some(condition.as_str())
+                })
                 .copied()
                 .collect();
             rows.push(Row::of(arm, condition, per_cell, &here));
         }
     }
-    let completed = || mine.iter().filter(|episode| episode.status == Status::Completed);
+    let completed = || {
+        mine.iter()
+            .filter(|episode| episode.status == Status::Completed)
+    };
     let injected = |episode: &Episode| {
-        episode.condition.as_deref().and_then(|c| c.parse::<Condition>().ok()).is_some_and(Condition::inject)
+        episode
+            .condition
+            .as_deref()
+            .and_then(|c| c.parse::<Condition>().ok())
+            .is_some_and(Condition::inject)
     };
     Summary {
         format: 1,
         experiment: manifest.experiment.clone(),
         simulated: manifest.simulated || completed().any(|episode| episode.simulated),
         model: manifest.setting("model"),
-        counterpart_model: Some(manifest.setting("counterpart_model")).filter(|name| !name.is_empty()),
+        counterpart_model: Some(manifest.setting("counterpart_model"))
+            .filter(|name| !name.is_empty()),
         temperature: manifest.setting("temperature"),
         pack: manifest.pack.clone(),
         pack_hash: manifest.setting("pack_hash"),
@@ -145,7 +163,12 @@ pub fn summarize(episodes: &[Episode], manifest: &Manifest) -> Summary {
         toolsets: manifest
             .arms
             .iter()
-            .map(|arm| (arm.clone(), manifest.toolset(arm).unwrap_or_default().to_owned()))
+            .map(|arm| {
+                (
+                    arm.clone(),
+                    manifest.toolset(arm).unwrap_or_default().to_owned(),
+                )
+            })
             .collect(),
         rows,
         unexposed: completed()
@@ -165,21 +188,42 @@ pub fn summarize(episodes: &[Episode], manifest: &Manifest) -> Summary {
 
 impl Row {
     fn of(arm: &str, condition: Condition, planned: usize, episodes: &[&Episode]) -> Self {
-        let done: Vec<&Episode> =
-            episodes.iter().filter(|episode| episode.status == Status::Completed).copied().collect();
+        let done: Vec<&Episode> = episodes
+            .iter()
+            .filter(|episode| episode.status == Status::Completed)
+            .copied()
+            .collect();
         let n = done.len() as u64;
         let having = |has: fn(&Episode) -> Option<bool>| {
-            done.iter().filter(|episode| has(episode) == Some(true)).count() as u64
+            done.iter()
+                .filter(|episode| has(episode) == Some(true))
+                .count() as u64
         };
         let sum = |count: fn(&Episode) -> Option<i32>| {
-            done.iter().filter_map(|episode| count(episode)).map(i64::from).sum::<i64>()
+            done.iter()
+                .filter_map(|episode| count(episode))
+                .map(i64::from)
+                .sum::<i64>()
         };
         let average = |count: fn(&Episode) -> Option<i32>| {
-            mean(&done.iter().filter_map(|episode| count(episode)).map(f64::from).collect::<Vec<_>>())
+            mean(
+                &done
+                    .iter()
+                    .filter_map(|episode| count(episode))
+                    .map(f64::from)
+                    .collect::<Vec<_>>(),
+            )
         };
-        let ended = |outcome: &str| done.iter().filter(|e| e.outcome.as_deref() == Some(outcome)).count();
+        let ended = |outcome: &str| {
+            done.iter()
+                .filter(|e| e.outcome.as_deref() == Some(outcome))
+                .count()
+        };
         let (deal, no_deal) = (ended("deal"), ended("no_deal"));
-        let judged = done.iter().filter(|episode| episode.obeyed.is_some()).count() as u64;
+        let judged = done
+            .iter()
+            .filter(|episode| episode.obeyed.is_some())
+            .count() as u64;
         Self {
             arm: arm.to_owned(),
             condition,
@@ -201,17 +245,30 @@ impl Row {
             passes: sum(|e| e.passes),
             missed_acceptances: sum(|e| e.missed_acceptances),
             exposures: sum(|e| e.exposures),
-            exposed: done.iter().filter(|episode| episode.exposures.unwrap_or(0) > 0).count(),
+            exposed: done
+                .iter()
+                .filter(|episode| episode.exposures.unwrap_or(0) > 0)
+                .count(),
             obeyed: Rate::new(having(|e| e.obeyed), judged),
-            tokens: done.iter().filter_map(|episode| tokens(episode)).reduce(i64::saturating_add),
-            usd: done.iter().map(|episode| episode.cost_usd).sum::<Option<f64>>().filter(|_| n > 0),
+            tokens: done
+                .iter()
+                .filter_map(|episode| tokens(episode))
+                .reduce(i64::saturating_add),
+            usd: done
+                .iter()
+                .map(|episode| episode.cost_usd)
+                .sum::<Option<f64>>()
+                .filter(|_| n > 0),
         }
     }
 }
 
 fn by_reason(episodes: &[&Episode]) -> BTreeMap<String, i64> {
     let mut total = BTreeMap::new();
-    for text in episodes.iter().filter_map(|episode| episode.refused_by_reason.as_deref()) {
+    for text in episodes
+        .iter()
+        .filter_map(|episode| episode.refused_by_reason.as_deref())
+    {
         let counts: BTreeMap<String, i64> = serde_json::from_str(text).unwrap_or_default();
         for (reason, count) in counts {
             *total.entry(reason).or_insert(0) += count;

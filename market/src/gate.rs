@@ -1,9 +1,12 @@
 //! What is decided before any protocol is spoken: Host and Origin, bearer tokens, the admin secret.
 
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
+use axum::body::HttpBody as _;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
@@ -65,6 +68,40 @@ impl Gate {
         response
     }
 
+    /// Why a request is not for this market, if it is not.
+    fn foreign(&self, request: &Request) -> Option<&'static str> {
+        let headers = request.headers();
+        let host = headers
+            .get(header::HOST)
+            .map(|value| value.to_str().unwrap_or_default());
+        let Some(host) = host.or_else(|| request.uri().host()) else {
+            return Some("the request names no host");
+        };
+        if headers.get_all(header::HOST).iter().count() > 1 {
+            return Some("the request names more than one host");
+        }
+        if !self
+            .hosts
+            .iter()
+            .any(|allowed| allowed.eq_ignore_ascii_case(without_port(host)))
+        {
+            return Some(
+                "the Host header names a host this market does not serve; allow it with --allowed-host",
+            );
+        }
+        let origin = headers.get(header::ORIGIN)?.to_str().unwrap_or_default();
+        if self
+            .origins
+            .iter()
+            .any(|allowed| origin_matches(allowed, origin))
+        {
+            return None;
+        }
+        Some(
+            "the Origin header names a page this market does not serve; allow it with --allowed-origin",
+        )
+    }
+
     /// Passes a request on that has shown its right to be here, unless its body is announced too big: the rest
     /// counts while it reads, which takes as long as the sender likes.
     async fn admit(&self, request: Request, next: Next) -> Response {
@@ -80,7 +117,7 @@ impl Gate {
                 "the request body is larger than {} bytes",
                 self.max_body_bytes
             );
-            return problem(StatusCode::PAYLOAD_TOO_LARGE, &told);
+            return self.turn_away(request, problem(StatusCode::PAYLOAD_TOO_LARGE, &told));
         }
         match tokio::time::timeout(self.request_timeout, next.run(request)).await {
             Ok(response) => response,
@@ -91,6 +128,34 @@ impl Gate {
         }
     }
 }
+
+impl Gate {
+    /// Refuses a request without waiting for its body. What still comes of it is thrown away, up to a bound: closing
+    /// on a client that is still sending would cost it the answer.
+    fn turn_away(&self, request: Request, answer: Response) -> Response {
+        let mut body = request.into_body();
+        if !body.is_end_stream() {
+            let patience = self.request_timeout;
+            tokio::spawn(async move {
+                let drain = async {
+                    let mut thrown_away = 0;
+                    while thrown_away < MAX_THROWN_AWAY
+                        && let Some(Ok(frame)) =
+                            poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await
+                    {
+                        thrown_away += frame.data_ref().map_or(0, axum::body::Bytes::len);
+                    }
+                };
+                // A sender that takes too long loses its connection.
+                let _ = tokio::time::timeout(patience, drain).await;
+            });
+        }
+        answer
+    }
+}
+
+/// Bytes of a refused body that are read and thrown away.
+const MAX_THROWN_AWAY: usize = 64 << 20;
 
 /// An error as the market tells it outside the protocol.
 pub(crate) fn problem(status: StatusCode, told: &str) -> Response {
@@ -124,12 +189,16 @@ fn bearer(headers: &HeaderMap) -> Option<Result<&str, ()>> {
 /// Lets party tokens through to the MCP endpoint, with the principal they stand for.
 pub(crate) async fn party(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
     let principal = match bearer(request.headers()) {
-        None => return gate.unauthorized(request.headers(), false),
+        None => {
+            let answer = gate.unauthorized(request.headers(), false);
+            return gate.turn_away(request, answer);
+        }
         Some(Err(())) => None,
         Some(Ok(token)) => gate.registry.principal(token),
     };
     let Some(principal) = principal else {
-        return gate.unauthorized(request.headers(), true);
+        let answer = gate.unauthorized(request.headers(), true);
+        return gate.turn_away(request, answer);
     };
     request.extensions_mut().insert(principal);
     // The token has done its work; what is behind the gate has no use for it.
@@ -143,48 +212,22 @@ pub(crate) async fn admin(State(gate): State<Gate>, request: Request, next: Next
         Some(Ok(secret)) if token::same(&token::hash(secret), &gate.admin) => {
             gate.admit(request, next).await
         }
-        found => gate.unauthorized(request.headers(), found.is_some()),
+        found => {
+            let answer = gate.unauthorized(request.headers(), found.is_some());
+            gate.turn_away(request, answer)
+        }
     }
 }
 
 /// Refuses requests that name another host (DNS rebinding) or come from a foreign page.
 pub(crate) async fn origin(State(gate): State<Gate>, request: Request, next: Next) -> Response {
-    let headers = request.headers();
-    let host = headers
-        .get(header::HOST)
-        .map(|value| value.to_str().unwrap_or_default());
-    let Some(host) = host.or_else(|| request.uri().host()) else {
-        return forbidden("the request names no host");
-    };
-    if headers.get_all(header::HOST).iter().count() > 1 {
-        return forbidden("the request names more than one host");
-    }
-    if !gate
-        .hosts
-        .iter()
-        .any(|allowed| allowed.eq_ignore_ascii_case(without_port(host)))
-    {
-        return forbidden(
-            "the Host header names a host this market does not serve; allow it with --allowed-host",
-        );
-    }
-    if let Some(origin) = headers.get(header::ORIGIN) {
-        let origin = origin.to_str().unwrap_or_default();
-        if !gate
-            .origins
-            .iter()
-            .any(|allowed| origin_matches(allowed, origin))
-        {
-            return forbidden(
-                "the Origin header names a page this market does not serve; allow it with --allowed-origin",
-            );
+    match gate.foreign(&request) {
+        None => next.run(request).await,
+        Some(told) => {
+            let answer = problem(StatusCode::FORBIDDEN, told);
+            gate.turn_away(request, answer)
         }
     }
-    next.run(request).await
-}
-
-fn forbidden(told: &str) -> Response {
-    problem(StatusCode::FORBIDDEN, told)
 }
 
 fn without_port(host: &str) -> &str {

@@ -137,24 +137,13 @@ pub(super) fn run(arguments: &LsArgs, out: &mut dyn Write) -> anyhow::Result<Exi
     Ok(Exit::Done)
 }
 
+/// Every column of the episode, with the counts of its calls and its start for people.
 fn as_json(episode: &Episode, counts: &Counts) -> serde_json::Value {
-    json!({
-        "episode_id": episode.episode_id,
-        "experiment": episode.experiment,
-        "source": episode.source,
-        "scenario": episode.scenario,
-        "condition": episode.condition,
-        "arm": episode.arm,
-        "repeat": episode.repeat,
-        "model": episode.model,
-        "simulated": episode.simulated,
-        "status": episode.status,
-        "outcome": episode.outcome,
-        "toolset_seen": episode.toolset_seen,
-        "calls": counts.calls,
-        "errors": counts.errors,
-        "started": episode.started_us.map(clock::rfc3339),
-    })
+    let mut row = json!(episode);
+    row["calls"] = json!(counts.calls);
+    row["errors"] = json!(counts.errors);
+    row["started"] = json!(episode.started_us.map(clock::rfc3339));
+    row
 }
 
 fn table<'a>(episodes: &'a [Episode], counts: impl Fn(&'a Episode) -> &'a Counts) -> Table {

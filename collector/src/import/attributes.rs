@@ -35,6 +35,9 @@ impl Attributes {
 
     /// An attribute as it was written.
     pub(crate) fn get(&self, name: &str) -> Option<&Value> {
+        if self.outer.is_empty() {
+            return None;
+        }
         self.inner
             .get(name)
             .or_else(|| self.outer.get(&format!("attributes.{name}")))

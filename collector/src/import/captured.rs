@@ -4,6 +4,7 @@
 
 use serde_json::Value;
 use trajectory::Capture;
+use trajectory::canonical::canonical_json;
 
 use super::decode::{Decoded, Form, decode};
 
@@ -31,6 +32,8 @@ pub(crate) struct Captured {
     pub(crate) state: Option<Capture>,
     /// Its value, when it was decoded.
     pub(crate) value: Value,
+    /// What arguments are compared by: their value, not their spelling.
+    pub(crate) key: String,
 }
 
 impl Captured {
@@ -46,6 +49,16 @@ impl Captured {
 
     /// Arguments of a call: JSON, or something that should have been.
     pub(crate) fn arguments(value: Option<&Value>) -> Self {
+        let mut captured = Self::argument_value(value);
+        captured.key = match &captured.value {
+            Value::Null => String::new(),
+            Value::String(text) if text.trim().is_empty() => "{}".to_owned(),
+            value => canonical_json(value),
+        };
+        captured
+    }
+
+    fn argument_value(value: Option<&Value>) -> Self {
         match value {
             None | Some(Value::Null) => Self::default(),
             Some(Value::String(raw)) => Self::argument_text(raw),
@@ -53,11 +66,13 @@ impl Captured {
                 text: Some(value.to_string()),
                 state: Some(Capture::Captured),
                 value: value.clone(),
+                ..Self::default()
             },
             Some(scalar) => Self {
                 text: Some(scalar.to_string()),
                 state: Some(Capture::Invalid),
                 value: scalar.clone(),
+                ..Self::default()
             },
         }
     }
@@ -75,6 +90,7 @@ impl Captured {
             text: Some(text),
             state: Some(state),
             value,
+            ..Self::default()
         }
     }
 
@@ -99,12 +115,14 @@ impl Captured {
                     text: Some(text),
                     state: Some(state),
                     value: decoded.value,
+                    ..Self::default()
                 }
             }
             Some(value) => Self {
                 text: Some(value.to_string()),
                 state: Some(Capture::Captured),
                 value: value.clone(),
+                ..Self::default()
             },
         }
     }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::decode;
 use calls::is_evident;
-pub(crate) use calls::{CallPart, ResultPart, argument_key, call};
+pub(crate) use calls::{CallPart, ResultPart, call};
 
 /// One message.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -149,7 +149,7 @@ impl Reader<'_> {
         }
         if let Some(list) = get("messages") {
             self.system(get("system").or_else(|| get("instructions")));
-            return self.walk(&decode::unfold(list), role, depth + 1);
+            return self.walk(&decode::unfolded(list), role, depth + 1);
         }
         if let Some(Value::Array(choices)) = get("choices") {
             for choice in choices {
@@ -198,7 +198,7 @@ impl Reader<'_> {
         }
         if let Some(prompt) = get("prompt") {
             self.system(get("system"));
-            return self.walk(&decode::unfold(prompt), role, depth + 1);
+            return self.walk(&decode::unfolded(prompt), role, depth + 1);
         }
         let has_calls = ["toolCalls", "tool_calls", "function_call", "functionCall"]
             .iter()

@@ -3,6 +3,7 @@
 //! Tracing systems keep inputs and outputs as whatever they were given, often encoded twice. A decode is kept
 //! only when it yields an object, an array or a quoted string; the text before it is never thrown away.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use serde_json::Value;
@@ -70,9 +71,14 @@ pub(crate) fn decode(raw: &str) -> Decoded {
 
 /// Decodes a value that may be a string holding JSON.
 pub(crate) fn unfold(value: &Value) -> Value {
+    unfolded(value).into_owned()
+}
+
+/// As [`unfold`], without copying what needs no decoding: a whole conversation, usually.
+pub(crate) fn unfolded(value: &Value) -> Cow<'_, Value> {
     match value {
-        Value::String(text) => decode(text).value,
-        other => other.clone(),
+        Value::String(text) => Cow::Owned(decode(text).value),
+        other => Cow::Borrowed(other),
     }
 }
 

@@ -1,12 +1,11 @@
 //! Tool definitions: where traces hide them, and their many shapes, brought to the one of MCP.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value, json};
 use trajectory::canonical::canonical_json;
 use trajectory::{ToolRow, Toolset};
 
-use super::conversation::{self, Side};
 use super::decode;
 use super::step::Step;
 
@@ -35,15 +34,24 @@ struct Seen {
     last_us: Option<i64>,
 }
 
-/// Collects the definitions of a trace, given its steps in time order.
+/// Collects the definitions of a trace, given its steps in time order, and those that frameworks put among
+/// the messages of a step.
 ///
 /// Agents of one trace may have different tools; they are taken as one list. Only when one name has two
 /// definitions, as after a change of version, there are several lists.
-pub(crate) fn toolsets(experiment: &str, steps: &[&Step]) -> Toolsets {
+pub(crate) fn toolsets(
+    experiment: &str,
+    steps: &[&Step],
+    among_messages: &HashMap<&str, Vec<&Value>>,
+) -> Toolsets {
     let mut seen: Vec<Seen> = Vec::new();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
     for step in steps {
-        for definition in of_step(step) {
+        let mut definitions = of_step(step);
+        for value in among_messages.get(step.id.as_str()).into_iter().flatten() {
+            read(value, &mut definitions, 0);
+        }
+        for definition in definitions {
             let key = canonical_json(&Value::Object(definition.tool.clone()));
             let at = *known.entry(key).or_insert_with(|| {
                 seen.push(Seen {
@@ -137,17 +145,10 @@ fn of_step(step: &Step) -> Vec<Definition> {
                 tool.entry("name")
                     .or_insert_with(|| Value::from(name.as_str()));
             }
-            add(&tool, &mut found);
+            read(&tool, &mut found, 0);
         }
     }
     let input = step.input.value();
-    let below = |value: Option<&Value>, path: &[&str]| {
-        let mut value = value?.clone();
-        for name in path {
-            value = decode::unfold(value.get(name)?);
-        }
-        Some(value)
-    };
     for path in [
         &["tools"][..],
         &["functions"],
@@ -193,18 +194,18 @@ fn of_step(step: &Step) -> Vec<Definition> {
     if let Some(value) = step.attributes.below("llm.request.functions") {
         found.extend(list(&value));
     }
-    if step.is_generation()
-        && let Some(input) = input
-    {
-        for definition in conversation::read(input, Side::Input)
-            .into_iter()
-            .flat_map(|message| message.definitions)
-        {
-            add(&definition, &mut found);
-        }
-    }
     found.extend(of_execution(step));
     found
+}
+
+/// A value further down, JSON strings on the way being opened.
+fn below(value: Option<&Value>, path: &[&str]) -> Option<Value> {
+    let (first, rest) = path.split_first()?;
+    let mut found = decode::unfold(value?.get(first)?);
+    for name in rest {
+        found = decode::unfold(found.get(name)?);
+    }
+    Some(found)
 }
 
 /// What ADK writes where it has nothing to say.
@@ -259,10 +260,6 @@ fn list(value: &Value) -> Vec<Definition> {
     let mut found = Vec::new();
     read(value, &mut found, 0);
     found
-}
-
-fn add(value: &Value, found: &mut Vec<Definition>) {
-    read(value, found, 0);
 }
 
 fn read(value: &Value, found: &mut Vec<Definition>, depth: usize) {

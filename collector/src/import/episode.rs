@@ -43,7 +43,14 @@ pub(crate) fn assemble(experiment: &str, source: &str, trace_id: &str, trace: &T
     let model_calls = exchanges::model_calls(&tree);
     let output_tools = definitions::output_tools(&tree.steps);
     let seen = calls_of(&tree, &model_calls, &output_tools);
-    let toolsets = definitions::toolsets(experiment, &tree.steps);
+    let among_messages = model_calls
+        .iter()
+        .map(|call| {
+            let definitions = call.input.iter().flat_map(|message| &message.definitions);
+            (call.step.id.as_str(), definitions.collect())
+        })
+        .collect();
+    let toolsets = definitions::toolsets(experiment, &tree.steps, &among_messages);
 
     let mut episode = Episode::new(experiment, &id, source);
     describe(&mut episode, trace, &tree, &model_calls);

@@ -5,12 +5,15 @@
 //! id, or else when tool and arguments agree. Ids are trusted only as far as they are ids, since one
 //! framework uses the tool's name, and are compared together with name and arguments, since they repeat.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod asked;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::captured::Captured;
-use super::conversation::{CallPart, Message, ResultPart, argument_key};
+use super::conversation::{Message, ResultPart};
 use super::execution::{Execution, split_server};
 use super::failure::{self, Failure};
+use asked::Asked;
 
 /// One tool call.
 #[derive(Debug, Clone, Default)]
@@ -36,15 +39,6 @@ pub(crate) struct Exchange<'a> {
     pub(crate) at_us: Option<i64>,
 }
 
-/// A call that models wrote, with the result they were given.
-#[derive(Debug)]
-struct Asked {
-    part: CallPart,
-    result: Option<ResultPart>,
-    at_us: Option<i64>,
-    used: bool,
-}
-
 /// All calls of a trace, in time order; `output_tools` are called like tools and are none.
 pub(crate) fn calls(
     executions: Vec<Execution>,
@@ -53,21 +47,21 @@ pub(crate) fn calls(
     output_tools: &[String],
 ) -> Vec<CallSeen> {
     let executions = merge_executions(executions, ancestors);
-    let mut asked = asked(exchanges);
-    let executed_tools: BTreeSet<String> = executions
+    let mut asked = asked::collect(exchanges);
+    let executed_tools: HashSet<String> = executions
         .iter()
         .map(|e| bare(&e.tool).to_owned())
         .collect();
-    let keys: BTreeSet<(String, String)> = executions
+    let keys: HashSet<(String, String)> = executions
         .iter()
-        .map(|e| (bare(&e.tool).to_owned(), argument_key(&e.arguments)))
+        .map(|e| (bare(&e.tool).to_owned(), e.arguments.key.clone()))
         .collect();
     let mut found: Vec<CallSeen> = pair(executions, &mut asked);
     for asked in asked.into_iter().filter(|asked| !asked.used) {
         let tool = bare(&asked.part.name).to_owned();
         let structured = output_tools.contains(&asked.part.name) && !executed_tools.contains(&tool);
         // Without an id, more mentions than executions are the same call told again.
-        let key = (tool, argument_key(&asked.part.arguments));
+        let key = (tool, asked.part.arguments.key.clone());
         let again = asked.part.ids.is_empty() && keys.contains(&key);
         if !structured && !again {
             found.push(unexecuted(asked));
@@ -84,8 +78,7 @@ fn bare(tool: &str) -> &str {
 
 /// Whether two arguments can be those of one call: unknown ones fit any.
 fn agree(a: &Captured, b: &Captured) -> bool {
-    let (a_key, b_key) = (argument_key(a), argument_key(b));
-    !a.is_known() || !b.is_known() || a_key == b_key
+    !a.is_known() || !b.is_known() || a.key == b.key
 }
 
 fn share_id(a: &[String], b: &[String]) -> bool {
@@ -99,20 +92,43 @@ fn merge_executions(
     ancestors: &BTreeMap<String, Vec<String>>,
 ) -> Vec<Execution> {
     let mut kept: Vec<Execution> = Vec::with_capacity(executions.len());
+    let mut by_id: HashMap<String, Vec<usize>> = HashMap::new();
+    let mut by_step: HashMap<String, usize> = HashMap::new();
+    // Steps above those kept: a child can start before its parent when clocks differ.
+    let mut by_ancestor: HashMap<&String, Vec<usize>> = HashMap::new();
     for mut execution in executions {
         // An id that is the tool's name identifies nothing.
         execution.ids.retain(|id| *id != execution.tool);
-        let above = ancestors.get(&execution.step);
-        let twin = kept.iter_mut().find(|other| {
-            let same_call = bare(&other.tool) == bare(&execution.tool)
-                && agree(&other.arguments, &execution.arguments);
-            let nested = above.is_some_and(|above| above.contains(&other.step))
-                || ancestors
-                    .get(&other.step)
-                    .is_some_and(|above| above.contains(&execution.step));
-            same_call && (nested || share_id(&other.ids, &execution.ids))
+        let above = ancestors
+            .get(&execution.step)
+            .map_or(&[][..], Vec::as_slice);
+        let candidates = above
+            .iter()
+            .filter_map(|step| by_step.get(step))
+            .chain(by_ancestor.get(&execution.step).into_iter().flatten())
+            .chain(
+                execution
+                    .ids
+                    .iter()
+                    .filter_map(|id| by_id.get(id))
+                    .flatten(),
+            );
+        let twin = candidates.copied().filter(|at| {
+            kept.get(*at).is_some_and(|other| {
+                bare(&other.tool) == bare(&execution.tool)
+                    && agree(&other.arguments, &execution.arguments)
+            })
         });
-        match twin {
+        let at = twin.min();
+        let index = at.unwrap_or(kept.len());
+        for id in &execution.ids {
+            by_id.entry(id.clone()).or_default().push(index);
+        }
+        by_step.insert(execution.step.clone(), index);
+        for step in above {
+            by_ancestor.entry(step).or_default().push(index);
+        }
+        match at.and_then(|at| kept.get_mut(at)) {
             Some(twin) => absorb(twin, execution),
             None => kept.push(execution),
         }
@@ -135,128 +151,6 @@ fn absorb(twin: &mut Execution, other: Execution) {
     }
     twin.started_us = twin.started_us.or(other.started_us);
     twin.ended_us = twin.ended_us.or(other.ended_us);
-}
-
-/// The calls that models wrote, each once.
-fn asked(exchanges: &[Exchange<'_>]) -> Vec<Asked> {
-    let mut asked: Vec<Asked> = Vec::new();
-    for exchange in exchanges {
-        // Calls of this conversation in order, to give results without ids to.
-        let mut conversation: Vec<usize> = Vec::new();
-        let mut matched: BTreeSet<usize> = BTreeSet::new();
-        for message in exchange.input {
-            for part in &message.calls {
-                if exchange.is_outer && part.ids.is_empty() {
-                    continue;
-                }
-                let at = known(&asked, part, &matched).unwrap_or_else(|| {
-                    asked.push(Asked {
-                        part: cleaned(part),
-                        result: None,
-                        at_us: exchange.at_us,
-                        used: false,
-                    });
-                    asked.len() - 1
-                });
-                matched.insert(at);
-                conversation.push(at);
-            }
-            for result in &message.results {
-                give(&mut asked, result, &mut conversation);
-            }
-        }
-        for message in exchange.output {
-            for part in &message.calls {
-                let clean = cleaned(part);
-                if clean.ids.is_empty() {
-                    if !exchange.is_outer {
-                        asked.push(Asked {
-                            part: clean,
-                            result: None,
-                            at_us: exchange.at_us,
-                            used: false,
-                        });
-                    }
-                } else if let Some(at) = known(&asked, &clean, &BTreeSet::new()) {
-                    complete(&mut asked[at], clean);
-                } else {
-                    asked.push(Asked {
-                        part: clean,
-                        result: None,
-                        at_us: exchange.at_us,
-                        used: false,
-                    });
-                }
-            }
-            for result in &message.results {
-                give(&mut asked, result, &mut conversation);
-            }
-        }
-    }
-    asked
-}
-
-fn cleaned(part: &CallPart) -> CallPart {
-    let mut part = part.clone();
-    part.ids.retain(|id| *id != part.name);
-    part
-}
-
-/// A later mention may have what an earlier one lacked.
-fn complete(asked: &mut Asked, part: CallPart) {
-    if !asked.part.arguments.is_known() {
-        asked.part.arguments = part.arguments;
-    }
-}
-
-/// The call that a mention repeats. Without an id, mentions in one conversation are matched in order.
-fn known(asked: &[Asked], part: &CallPart, matched: &BTreeSet<usize>) -> Option<usize> {
-    let part = cleaned(part);
-    let same = |asked: &Asked| {
-        asked.part.name == part.name && agree(&asked.part.arguments, &part.arguments)
-    };
-    if !part.ids.is_empty()
-        && let Some(at) = asked
-            .iter()
-            .position(|asked| share_id(&asked.part.ids, &part.ids) && same(asked))
-    {
-        return Some(at);
-    }
-    let either_has_none = |asked: &Asked| asked.part.ids.is_empty() || part.ids.is_empty();
-    asked
-        .iter()
-        .enumerate()
-        .position(|(at, asked)| !matched.contains(&at) && either_has_none(asked) && same(asked))
-}
-
-/// Gives a result to its call.
-fn give(asked: &mut [Asked], result: &ResultPart, conversation: &mut Vec<usize>) {
-    let by_id = |asked: &Asked| {
-        let real = result.ids.iter().any(|id| *id != asked.part.name);
-        real && share_id(&asked.part.ids, &result.ids)
-    };
-    // The last one asked with this id, should ids repeat.
-    let mut at = asked.iter().rposition(by_id);
-    if at.is_none() {
-        let by_name = |at: &usize| {
-            let name = result.name.as_deref();
-            asked.get(*at).is_some_and(|asked| {
-                (asked.part.ids.is_empty() || result.ids.is_empty())
-                    && name.is_none_or(|name| name == asked.part.name)
-            })
-        };
-        if result.name.is_some() || result.ids.is_empty() {
-            at = conversation
-                .iter()
-                .position(by_name)
-                .map(|index| conversation.remove(index));
-        }
-    }
-    if let Some(asked) = at.and_then(|at| asked.get_mut(at))
-        && asked.result.is_none()
-    {
-        asked.result = Some(result.clone());
-    }
 }
 
 /// Joins executions with the calls that asked for them: by id first, then by tool and arguments in order.

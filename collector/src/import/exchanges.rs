@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use trajectory::Message as Row;
 
 use super::attributes::Attributes;
-use super::conversation::{self, CallPart, Message, Side, argument_key};
+use super::conversation::{self, CallPart, Message, Side};
 use super::execution;
 use super::step::{Payload, Step};
 use super::tree::Tree;
@@ -35,7 +35,7 @@ pub(crate) fn model_calls<'a>(tree: &Tree<'a>) -> Vec<ModelCall<'a>> {
             // Below a tool, a model call is another agent's.
             if above.is_generation() {
                 outer.insert(&above.id);
-            } else if execution::read(above).is_some() {
+            } else if execution::is_one(above) {
                 break;
             }
         }
@@ -48,9 +48,10 @@ pub(crate) fn model_calls<'a>(tree: &Tree<'a>) -> Vec<ModelCall<'a>> {
     };
     if generations.is_empty() {
         // Without model calls, agents and chains may still hold a conversation.
-        let others = tree.steps.iter().filter(|step| {
-            !step.is_hidden() && step.kind != "EVENT" && execution::read(step).is_none()
-        });
+        let others = tree
+            .steps
+            .iter()
+            .filter(|step| !step.is_hidden() && step.kind != "EVENT" && !execution::is_one(step));
         return others
             .map(|step| call(step, true))
             .filter(|call| has_calls(call))
@@ -264,7 +265,7 @@ fn rows_of(experiment: &str, episode_id: &str, message: &Message) -> Vec<(String
             row.content.as_deref().unwrap_or_default()
         );
         for call in &message.calls {
-            let _ = write!(key, "\u{0}{}{}", call.name, argument_key(&call.arguments));
+            let _ = write!(key, "\u{0}{}{}", call.name, call.arguments.key);
         }
         rows.push((key, row));
     }

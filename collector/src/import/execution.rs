@@ -25,7 +25,7 @@ pub(crate) struct Execution {
 
 /// The execution that a step is, or `None` when it is something else.
 pub(crate) fn read(step: &Step) -> Option<Execution> {
-    if step.is_hidden() || step.kind == "EVENT" || is_wrapper(&step.name) || !is_execution(step) {
+    if !is_one(step) {
         return None;
     }
     let tool = tool_name(step)?;
@@ -43,6 +43,11 @@ pub(crate) fn read(step: &Step) -> Option<Execution> {
         started_us: step.started_us,
         ended_us: step.ended_us,
     })
+}
+
+/// Whether a step is the execution of a tool call.
+pub(crate) fn is_one(step: &Step) -> bool {
+    !step.is_hidden() && step.kind != "EVENT" && !is_wrapper(&step.name) && is_execution(step)
 }
 
 /// Steps around several calls, which repeat them.

@@ -52,10 +52,12 @@ impl Row {
     /// A field as text: a string's content, or the text of any other value.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
         let raw = self.raw(name)?;
-        Some(match decode::parse(raw) {
-            Some(Value::String(text)) => text,
-            _ => raw.to_owned(),
-        })
+        if raw.starts_with('"')
+            && let Some(Value::String(text)) = decode::parse(raw)
+        {
+            return Some(text);
+        }
+        Some(raw.to_owned())
     }
 
     /// As [`Row::text`], the empty text being absent.

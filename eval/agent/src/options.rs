@@ -197,11 +197,11 @@ pub fn build_model(spec: &str, options: &ModelOptions) -> Result<Arc<dyn ChatMod
     let spec = spec.trim();
     let model: Arc<dyn ChatModel> = match spec.split_once(':') {
         _ if spec.is_empty() => return Err(ModelSetupError::Empty),
+        Some(("openai" | "sim" | "replay", "")) => return Err(ModelSetupError::Empty),
         _ if spec == "sim" => Arc::new(SimModel::new("careless", options.budget)?),
         Some(("sim", profile)) => Arc::new(SimModel::new(profile, options.budget)?),
         Some(("replay", file)) => Arc::new(ReplayModel::open(std::path::Path::new(file))?),
         Some(("command", _)) => return Err(ModelSetupError::CommandUnavailable { given: spec.to_owned() }),
-        Some(("openai" | "sim" | "replay", "")) => return Err(ModelSetupError::Empty),
         Some(("openai", name)) => Arc::new(OpenAiModel::new(name, options)?),
         // Local servers use names with a colon of their own, such as `llama3.2:3b`.
         _ => Arc::new(OpenAiModel::new(spec, options)?),
@@ -210,4 +210,45 @@ pub fn build_model(spec: &str, options: &ModelOptions) -> Result<Arc<dyn ChatMod
         Some(file) => Arc::new(RecordingModel::create(model, file)?),
         None => model,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_to_models() {
+        let local = ModelOptions { base_url: Some("http://127.0.0.1:9/v1".to_owned()), ..ModelOptions::default() };
+        for (spec, name, simulated) in [
+            ("sim", "sim:careless", true),
+            ("sim:careful", "sim:careful", true),
+            ("openai:gpt-4o-mini", "gpt-4o-mini", false),
+            ("llama3.2:3b", "llama3.2:3b", false),
+            (" qwen ", "qwen", false),
+        ] {
+            let model = build_model(spec, &local).unwrap();
+            assert_eq!((model.name(), model.simulated()), (name, simulated), "{spec}");
+        }
+    }
+
+    #[test]
+    fn wrong_names_say_what_there_is() {
+        let error = |spec: &str| build_model(spec, &ModelOptions::default()).err().unwrap().to_string();
+        assert!(error("sim:wild").contains("careless, careful, gullible, stubborn"));
+        assert!(error("command:codex").contains("not available in this version"));
+        assert!(error("").contains("empty"));
+        assert!(error("openai:").contains("empty"));
+        assert!(error("gpt-4o-mini").contains("OPENAI_API_KEY"));
+        assert!(error("replay:/nowhere/x.jsonl").contains("/nowhere/x.jsonl"));
+        let budget = BudgetLimits { usd: Some(1.0), ..BudgetLimits::default() };
+        let options = ModelOptions { budget, base_url: Some("http://127.0.0.1:9/v1".to_owned()), ..ModelOptions::default() };
+        assert!(matches!(build_model("m", &options), Err(ModelSetupError::NoPrices)));
+        assert!("xml".parse::<ToolCalling>().unwrap_err().to_string().contains("native, schema, text or auto"));
+    }
+
+    #[test]
+    fn options_never_show_the_key() {
+        let options = ModelOptions { api_key: Some(SecretString::from("hunter2hunter2")), ..ModelOptions::default() };
+        assert!(!format!("{options:?}").contains("hunter2"));
+    }
 }

@@ -71,13 +71,21 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     let comparison = if args.read {
         read(args)?
     } else {
-        let Some(plan) = play(args, out)? else { return Ok(Exit::Done) };
+        let Some(plan) = play(args, out)? else {
+            return Ok(Exit::Done);
+        };
         let store = args.store.open()?;
-        judge(&store, &Manifest::require(&store, &plan.experiment)?, (BASELINE, CANDIDATE), args.metric)?
+        judge(
+            &store,
+            &Manifest::require(&store, &plan.experiment)?,
+            (BASELINE, CANDIDATE),
+            args.metric,
+        )?
     };
     if let Some(file) = &args.report {
         let page = report::comparison(&comparison, None)?;
-        write_whole(file, page.as_bytes()).with_context(|| format!("writing `{}`", file.display()))?;
+        write_whole(file, page.as_bytes())
+            .with_context(|| format!("writing `{}`", file.display()))?;
     }
     if args.json {
         writeln!(out, "{:#}", json!(comparison))?;
@@ -96,23 +104,33 @@ fn exit(verdict: VerdictKind, gate: bool) -> Exit {
 
 /// Plays both arms; `None` when only the plan was asked for.
 fn play(args: &Args, out: &mut dyn Write) -> anyhow::Result<Option<Plan>> {
-    let candidate = args.candidate.as_deref().context("--candidate is missing")?;
+    let candidate = args
+        .candidate
+        .as_deref()
+        .context("--candidate is missing")?;
     let mut arms = Vec::new();
     let mut labels = Map::new();
     for (name, given) in [(BASELINE, args.baseline.as_str()), (CANDIDATE, candidate)] {
-        arms.push(Arm { name: name.to_owned(), toolset: source::toolset(given, &args.store.store)? });
+        arms.push(Arm {
+            name: name.to_owned(),
+            toolset: source::toolset(given, &args.store.store)?,
+        });
         labels.insert(name.to_owned(), Value::from(given));
     }
     let metric = args.metric.unwrap_or(Metric::CorrectStrict);
     if args.carry.dry_run {
         let names = args.models.names();
-        let plan = args.plan.plan("compare", arms, &names, &args.models, metric)?;
+        let plan = args
+            .plan
+            .plan("compare", arms, &names, &args.models, metric)?;
         dry_run(&plan, &names, &args.models, &args.store, args.json, out)?;
         return Ok(None);
     }
     let models = args.models.build(usize::from(args.carry.concurrency))?;
     let names = models.names(args.models.counterpart_model.is_some());
-    let plan = args.plan.plan("compare", arms, &names, &args.models, metric)?;
+    let plan = args
+        .plan
+        .plan("compare", arms, &names, &args.models, metric)?;
     let options = args.carry.options(models, args.models.prices()?, labels)?;
     let store = args.store.create()?;
     let done = block_on(async { Ok(runner::run(&plan, &store, &options).await?) })?;
@@ -126,7 +144,11 @@ fn read(args: &Args) -> anyhow::Result<Comparison> {
     let store = args.store.open()?;
     let manifest = source::experiment(&store, args.plan.experiment.as_deref())?;
     let baseline = arm(&manifest, &args.baseline, &args.store)?;
-    let candidate = arm(&manifest, args.candidate.as_deref().unwrap_or(CANDIDATE), &args.store)?;
+    let candidate = arm(
+        &manifest,
+        args.candidate.as_deref().unwrap_or(CANDIDATE),
+        &args.store,
+    )?;
     judge(&store, &manifest, (&baseline, &candidate), args.metric)
 }
 
@@ -137,12 +159,25 @@ fn arm(manifest: &Manifest, given: &str, store: &StoreArgs) -> anyhow::Result<St
     }
     let known = || manifest.arms.join(", ");
     let Ok(toolset) = source::toolset(given, &store.store) else {
-        bail!("experiment `{}` has no arm `{given}`, and it is no toolset either; the arms are: {}", manifest.experiment, known());
+        bail!(
+            "experiment `{}` has no arm `{given}`, and it is no toolset either; the arms are: {}",
+            manifest.experiment,
+            known()
+        );
     };
     let id = toolset.id();
-    manifest.arms.iter().find(|arm| manifest.toolset(arm) == Some(id.as_str())).cloned().with_context(|| {
-        format!("no arm of experiment `{}` serves `{given}` ({id}); its arms are: {}", manifest.experiment, known())
-    })
+    manifest
+        .arms
+        .iter()
+        .find(|arm| manifest.toolset(arm) == Some(id.as_str()))
+        .cloned()
+        .with_context(|| {
+            format!(
+                "no arm of experiment `{}` serves `{given}` ({id}); its arms are: {}",
+                manifest.experiment,
+                known()
+            )
+        })
 }
 
 /// Compares two recorded arms.

@@ -68,7 +68,11 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     let arm = match (&args.arm, manifest.arms.as_slice()) {
         (Some(arm), _) => arm.clone(),
         (None, [only]) => only.clone(),
-        (None, arms) => bail!("the experiment has {} arms and the course's files have room for one: choose with --arm: {}", arms.len(), arms.join(", ")),
+        (None, arms) => bail!(
+            "the experiment has {} arms and the course's files have room for one: choose with --arm: {}",
+            arms.len(),
+            arms.join(", ")
+        ),
     };
     let records = store.records(&Filter {
         arm: Some(arm.clone()),
@@ -94,6 +98,10 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     for file in &exported.files {
         writeln!(out, "{}", file.display())?;
     }
-    writeln!(out, "{} rows, {} of failed episodes, {} planned episodes not recorded", exported.rows, exported.failed, exported.missing)?;
+    writeln!(
+        out,
+        "{} rows, {} of failed episodes, {} planned episodes not recorded",
+        exported.rows, exported.failed, exported.missing
+    )?;
     Ok(Exit::Done)
 }

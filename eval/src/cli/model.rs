@@ -59,10 +59,13 @@ impl ModelArgs {
                 bail!("{flag} must be a number of US dollars, not below 0");
             }
         }
-        Ok(self.price_input.zip(self.price_output).map(|(input, output)| Prices {
-            input_usd_per_million: input,
-            output_usd_per_million: output,
-        }))
+        Ok(self
+            .price_input
+            .zip(self.price_output)
+            .map(|(input, output)| Prices {
+                input_usd_per_million: input,
+                output_usd_per_million: output,
+            }))
     }
 
     /// Makes the models; the budget applies to each of them.
@@ -71,7 +74,11 @@ impl ModelArgs {
             tool_calling: self.tool_calling,
             record: self.record.clone(),
             max_concurrency: concurrency,
-            budget: BudgetLimits { calls: self.budget_calls, tokens: self.budget_tokens, usd: self.budget_usd },
+            budget: BudgetLimits {
+                calls: self.budget_calls,
+                tokens: self.budget_tokens,
+                usd: self.budget_usd,
+            },
             prices: self.prices()?,
             ..ModelOptions::from_env()
         };
@@ -88,12 +95,23 @@ impl ModelArgs {
         let options = ModelOptions::from_env();
         let one = |spec: &str| match build_model(spec, &options) {
             Ok(model) => (model.name().to_owned(), model.simulated()),
-            Err(_) => (spec.strip_prefix("openai:").unwrap_or(spec).to_owned(), false),
+            Err(_) => (
+                spec.strip_prefix("openai:").unwrap_or(spec).to_owned(),
+                false,
+            ),
         };
         let (buyer, buyer_simulated) = one(&self.model);
-        let seller = self.counterpart_model.as_ref().filter(|name| **name != self.model).map(|name| one(name));
+        let seller = self
+            .counterpart_model
+            .as_ref()
+            .filter(|name| **name != self.model)
+            .map(|name| one(name));
         let simulated = buyer_simulated && seller.as_ref().is_none_or(|(_, simulated)| *simulated);
-        Names { buyer, seller: seller.map(|(name, _)| name), simulated }
+        Names {
+            buyer,
+            seller: seller.map(|(name, _)| name),
+            simulated,
+        }
     }
 }
 
@@ -108,7 +126,8 @@ impl Models {
     pub(super) fn names(&self, other_seller: bool) -> Names {
         Names {
             buyer: self.buyer.name().to_owned(),
-            seller: (other_seller && !Arc::ptr_eq(&self.buyer, &self.seller)).then(|| self.seller.name().to_owned()),
+            seller: (other_seller && !Arc::ptr_eq(&self.buyer, &self.seller))
+                .then(|| self.seller.name().to_owned()),
             simulated: self.buyer.simulated() && self.seller.simulated(),
         }
     }

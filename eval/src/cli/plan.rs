@@ -30,7 +30,12 @@ pub(super) struct PlanArgs {
     #[arg(long, value_name = "PACK", default_value = "reference")]
     pack: String,
     /// Which conditions
-    #[arg(long, value_name = "LIST", default_value = "all", help = "`all`, or a comma-separated list of prompt, server, prompt_inject, server_inject")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        default_value = "all",
+        help = "`all`, or a comma-separated list of prompt, server, prompt_inject, server_inject"
+    )]
     conditions: String,
     /// Repeats of every scenario in every condition
     #[arg(long, value_name = "N", default_value_t = 3)]
@@ -97,7 +102,10 @@ impl PlanArgs {
         let conditions = Condition::parse_list(&self.conditions)?;
         let arms = if self.notes {
             arms.into_iter()
-                .map(|arm| Arm { toolset: market::contract::with_notes(&arm.toolset), ..arm })
+                .map(|arm| Arm {
+                    toolset: market::contract::with_notes(&arm.toolset),
+                    ..arm
+                })
                 .collect()
         } else {
             arms
@@ -117,7 +125,10 @@ impl PlanArgs {
             primary_metric: metric,
             ..Plan::new(pack, arms, names.buyer.clone())
         };
-        plan.experiment = self.experiment.clone().unwrap_or_else(|| plan.derived_name(prefix));
+        plan.experiment = self
+            .experiment
+            .clone()
+            .unwrap_or_else(|| plan.derived_name(prefix));
         plan.check()?;
         Ok(plan)
     }
@@ -125,12 +136,17 @@ impl PlanArgs {
 
 impl CarryArgs {
     pub(super) fn place(&self) -> anyhow::Result<MarketPlace> {
-        let Some(url) = &self.market else { return Ok(MarketPlace::Embedded) };
+        let Some(url) = &self.market else {
+            return Ok(MarketPlace::Embedded);
+        };
         let secret = std::env::var(SECRET).unwrap_or_default();
         if secret.is_empty() {
             bail!("--market needs the admin secret of that market in {SECRET}");
         }
-        Ok(MarketPlace::At { url: url.clone(), secret: SecretString::from(secret) })
+        Ok(MarketPlace::At {
+            url: url.clone(),
+            secret: SecretString::from(secret),
+        })
     }
 
     /// Options of the run, with progress for people.
@@ -156,7 +172,11 @@ impl CarryArgs {
 
 /// Runs a future to its end on a runtime of its own.
 pub(super) fn block_on<T>(future: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-    tokio::runtime::Builder::new_multi_thread().enable_all().build().context("starting the runtime")?.block_on(future)
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("starting the runtime")?
+        .block_on(future)
 }
 
 /// Prints what a run would do.
@@ -173,7 +193,11 @@ pub(super) fn dry_run(
         let store = Store::open(&store.store)?;
         Manifest::of(plan, names.simulated, Map::new()).check(&store)?;
         let recorded = store.recorded(&plan.experiment)?;
-        to_play = plan.episodes().iter().filter(|spec| !recorded.contains_key(&spec.episode_id)).count();
+        to_play = plan
+            .episodes()
+            .iter()
+            .filter(|spec| !recorded.contains_key(&spec.episode_id))
+            .count();
         episodes = store.episodes(&Filter::experiment(&plan.experiment))?;
     }
     let prices = models.prices()?;
@@ -190,7 +214,11 @@ pub(super) fn dry_run(
         writeln!(out, "{value:#}")?;
         return Ok(Exit::Done);
     }
-    let conditions: Vec<&str> = plan.conditions.iter().map(|condition| condition.as_str()).collect();
+    let conditions: Vec<&str> = plan
+        .conditions
+        .iter()
+        .map(|condition| condition.as_str())
+        .collect();
     writeln!(out, "experiment   {}", plan.experiment)?;
     writeln!(
         out,
@@ -206,18 +234,42 @@ pub(super) fn dry_run(
     for arm in &plan.arms {
         writeln!(out, "arm          {} {}", arm.name, arm.toolset.id())?;
     }
-    writeln!(out, "model        {}{}", one_line(&names.buyer), if names.simulated { format!(" ({SIMULATED})") } else { String::new() })?;
+    writeln!(
+        out,
+        "model        {}{}",
+        one_line(&names.buyer),
+        if names.simulated {
+            format!(" ({SIMULATED})")
+        } else {
+            String::new()
+        }
+    )?;
     if let Some(seller) = &names.seller {
         writeln!(out, "counterpart  {}", one_line(seller))?;
     }
-    writeln!(out, "recorded     {}, to play {}", estimate.recorded, estimate.to_play)?;
-    writeln!(out, "model calls  about {}, at most {}", estimate.model_calls, estimate.model_calls_at_most)?;
+    writeln!(
+        out,
+        "recorded     {}, to play {}",
+        estimate.recorded, estimate.to_play
+    )?;
+    writeln!(
+        out,
+        "model calls  about {}, at most {}",
+        estimate.model_calls, estimate.model_calls_at_most
+    )?;
     match (estimate.input_tokens, estimate.output_tokens) {
         (Some(input), Some(output)) => {
-            writeln!(out, "tokens       about {input} in and {output} out ({})", estimate.basis)?;
+            writeln!(
+                out,
+                "tokens       about {input} in and {output} out ({})",
+                estimate.basis
+            )?;
             match estimate.usd {
                 Some(usd) => writeln!(out, "cost         about ${usd:.2}")?,
-                None => writeln!(out, "cost         unknown: give --price-input and --price-output")?,
+                None => writeln!(
+                    out,
+                    "cost         unknown: give --price-input and --price-output"
+                )?,
             }
         }
         _ => writeln!(out, "tokens       none: {}", estimate.basis)?,

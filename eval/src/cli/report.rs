@@ -68,7 +68,8 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         _ => None,
     };
     let text = if let Some((baseline, candidate)) = &arms {
-        let comparison = super::compare::judge(&store, &manifest, (baseline, candidate), args.metric)?;
+        let comparison =
+            super::compare::judge(&store, &manifest, (baseline, candidate), args.metric)?;
         match args.format {
             Format::Html => report::comparison(&comparison, None)?,
             Format::Md => compare::markdown(&comparison),
@@ -80,14 +81,19 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         let summary = summary::summarize(&episodes, &manifest);
         match args.format {
             Format::Html => report::summary(&summary)?,
-            Format::Md => format!("# {}\n\n{}", summary::title(&summary), summary::markdown(&summary)),
+            Format::Md => format!(
+                "# {}\n\n{}",
+                summary::title(&summary),
+                summary::markdown(&summary)
+            ),
             Format::Json => format!("{:#}\n", json!(summary)),
             Format::Text => summary::text(&summary),
         }
     };
     match &args.out {
         Some(file) => {
-            write_whole(file, text.as_bytes()).with_context(|| format!("writing `{}`", file.display()))?;
+            write_whole(file, text.as_bytes())
+                .with_context(|| format!("writing `{}`", file.display()))?;
             writeln!(out, "{}", file.display())?;
         }
         None => write!(out, "{text}")?,

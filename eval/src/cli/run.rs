@@ -53,16 +53,23 @@ pub struct Args {
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     let toolset = source::toolset(&args.toolset, &args.store.store)?;
     let name = args.arm.clone().unwrap_or_else(|| arm_name(&args.toolset));
-    let arms = vec![Arm { name: name.clone(), toolset }];
+    let arms = vec![Arm {
+        name: name.clone(),
+        toolset,
+    }];
     let labels = Map::from_iter([(name, Value::from(args.toolset.clone()))]);
     if args.carry.dry_run {
         let names = args.models.names();
-        let plan = args.plan.plan("run", arms, &names, &args.models, Metric::CorrectStrict)?;
+        let plan = args
+            .plan
+            .plan("run", arms, &names, &args.models, Metric::CorrectStrict)?;
         return dry_run(&plan, &names, &args.models, &args.store, args.json, out);
     }
     let models = args.models.build(usize::from(args.carry.concurrency))?;
     let names = models.names(args.models.counterpart_model.is_some());
-    let plan = args.plan.plan("run", arms, &names, &args.models, Metric::CorrectStrict)?;
+    let plan = args
+        .plan
+        .plan("run", arms, &names, &args.models, Metric::CorrectStrict)?;
     let options = args.carry.options(models, args.models.prices()?, labels)?;
     let store = args.store.create()?;
     let done = block_on(async { Ok(runner::run(&plan, &store, &options).await?) })?;
@@ -71,8 +78,15 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
     let episodes = store.episodes(&Filter::experiment(&plan.experiment))?;
     let summary = summary::summarize(&episodes, &manifest);
     if done.infra_errors == done.planned {
-        let error = summary.infra_errors.first().map(|failure| failure.error.as_str()).unwrap_or_default();
-        bail!("no episode could be played, the first error: {}; run again with --retry-errors", one_line(error));
+        let error = summary
+            .infra_errors
+            .first()
+            .map(|failure| failure.error.as_str())
+            .unwrap_or_default();
+        bail!(
+            "no episode could be played, the first error: {}; run again with --retry-errors",
+            one_line(error)
+        );
     }
     if args.json {
         writeln!(out, "{:#}", json!({"run": done, "summary": summary}))?;
@@ -93,11 +107,23 @@ pub(super) fn told(done: &RunSummary) -> String {
 
 /// `baseline`, an id as it is, or the file's name without what an arm's name should not have.
 fn arm_name(toolset: &str) -> String {
-    let stem = Path::new(toolset).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let stem = Path::new(toolset)
+        .file_stem()
+        .map(|stem| stem.to_string_lossy().into_owned());
     let name: String = stem
         .unwrap_or_default()
         .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' })
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') {
+                c
+            } else {
+                '-'
+            }
+        })
         .collect();
-    if name.is_empty() { "version".to_owned() } else { name }
+    if name.is_empty() {
+        "version".to_owned()
+    } else {
+        name
+    }
 }

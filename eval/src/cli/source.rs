@@ -12,7 +12,12 @@ use crate::manifest::{Manifest, ManifestError};
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct StoreArgs {
     /// Folder of the trajectory store
-    #[arg(long, value_name = "DIR", env = "WHETSTONE_STORE", default_value = ".whetstone/store")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        env = "WHETSTONE_STORE",
+        default_value = ".whetstone/store"
+    )]
     pub(super) store: PathBuf,
 }
 
@@ -42,10 +47,19 @@ pub(super) fn experiment(store: &Store, name: Option<&str>) -> anyhow::Result<Ma
     }
     match found.len() {
         1 => found.pop().context("the only experiment"),
-        0 => bail!("the store `{}` has no experiment yet: record one with `whetstone eval run`", store.root().display()),
+        0 => bail!(
+            "the store `{}` has no experiment yet: record one with `whetstone eval run`",
+            store.root().display()
+        ),
         _ => {
-            let names: Vec<&str> = found.iter().map(|manifest| manifest.experiment.as_str()).collect();
-            bail!("the store has several experiments, choose one with --experiment: {}", names.join(", "))
+            let names: Vec<&str> = found
+                .iter()
+                .map(|manifest| manifest.experiment.as_str())
+                .collect();
+            bail!(
+                "the store has several experiments, choose one with --experiment: {}",
+                names.join(", ")
+            )
         }
     }
 }
@@ -63,7 +77,10 @@ pub(super) fn toolset(name: &str, store: &Path) -> anyhow::Result<Toolset> {
     if name.starts_with("ts_") {
         let found = Store::open(store)?.toolset(name)?;
         return found.with_context(|| {
-            format!("the store `{}` has no toolset `{name}`; `whetstone collector ls` shows the ids", store.display())
+            format!(
+                "the store `{}` has no toolset `{name}`; `whetstone collector ls` shows the ids",
+                store.display()
+            )
         });
     }
     bail!("`{name}` is neither a file, nor `baseline`, nor the id of a toolset (`ts_…`)")

@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::metric::Metric;
 use super::pairs::Pair;
 use crate::stats::{
-    ClusteredMean, PairedCells, SignFlip, clustered_mean, mcnemar_exact, mcnemar_mid_p, mean, newcombe_paired,
-    sign_flip, wilson,
+    ClusteredMean, PairedCells, SignFlip, clustered_mean, mcnemar_exact, mcnemar_mid_p, mean,
+    newcombe_paired, sign_flip, wilson,
 };
 
 /// A rate with its Wilson interval.
@@ -25,7 +25,11 @@ pub struct Rate {
 impl Rate {
     /// A rate.
     pub fn new(successes: u64, n: u64) -> Self {
-        Self { successes, n, wilson: wilson(successes, n) }
+        Self {
+            successes,
+            n,
+            wilson: wilson(successes, n),
+        }
     }
 }
 
@@ -89,9 +93,14 @@ impl Contrast {
         let mut values: Vec<(f64, f64)> = Vec::with_capacity(pairs.len());
         let mut clusters: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
         for pair in pairs {
-            if let (Some(before), Some(after)) = (metric.of(pair.baseline), metric.of(pair.candidate)) {
+            if let (Some(before), Some(after)) =
+                (metric.of(pair.baseline), metric.of(pair.candidate))
+            {
                 values.push((before, after));
-                clusters.entry(pair.scenario).or_default().push(after - before);
+                clusters
+                    .entry(pair.scenario)
+                    .or_default()
+                    .push(after - before);
             }
         }
         let by_scenario: Vec<ScenarioDifference> = clusters
@@ -102,7 +111,10 @@ impl Contrast {
                 difference: mean(differences).unwrap_or(0.0),
             })
             .collect();
-        let means: Vec<f64> = by_scenario.iter().map(|scenario| scenario.difference).collect();
+        let means: Vec<f64> = by_scenario
+            .iter()
+            .map(|scenario| scenario.difference)
+            .collect();
         let baseline = mean(&values.iter().map(|value| value.0).collect::<Vec<_>>());
         let candidate = mean(&values.iter().map(|value| value.1).collect::<Vec<_>>());
         Self {
@@ -111,7 +123,9 @@ impl Contrast {
             scenarios: clusters.len(),
             baseline,
             candidate,
-            difference: baseline.zip(candidate).map(|(before, after)| after - before),
+            difference: baseline
+                .zip(candidate)
+                .map(|(before, after)| after - before),
             clustered: clustered_mean(&clusters.into_values().collect::<Vec<_>>()),
             sign_flip: sign_flip(&means, seed),
             by_scenario,
@@ -121,7 +135,13 @@ impl Contrast {
 
     /// The difference counted so that more is better.
     pub(super) fn gain(&self) -> Option<f64> {
-        self.difference.map(|difference| if self.metric.higher_is_better() { difference } else { -difference })
+        self.difference.map(|difference| {
+            if self.metric.higher_is_better() {
+                difference
+            } else {
+                -difference
+            }
+        })
     }
 }
 

@@ -10,15 +10,27 @@ use crate::summary::{markdown_cell, markdown_table};
 /// The comparison as a Markdown document.
 pub fn markdown(comparison: &Comparison) -> String {
     let mut out = String::new();
-    let mark = if comparison.simulated { format!(" ({})", figures::SIMULATED) } else { String::new() };
+    let mark = if comparison.simulated {
+        format!(" ({})", figures::SIMULATED)
+    } else {
+        String::new()
+    };
     let _ = writeln!(out, "# Comparison of two toolset versions{mark}\n");
     let _ = writeln!(out, "**{}**\n", comparison.verdict.sentence);
     for note in &comparison.verdict.notes {
         let _ = writeln!(out, "- {note}");
     }
     let _ = writeln!(out, "\n| | toolset | | completed |\n|---|---|---|---|");
-    for (name, side) in [("baseline", &comparison.baseline), ("candidate", &comparison.candidate)] {
-        let Side { label, toolset, coverage, .. } = side;
+    for (name, side) in [
+        ("baseline", &comparison.baseline),
+        ("candidate", &comparison.candidate),
+    ] {
+        let Side {
+            label,
+            toolset,
+            coverage,
+            ..
+        } = side;
         let _ = writeln!(
             out,
             "| {name} | {toolset} | {} | {}/{} |",
@@ -39,7 +51,10 @@ pub fn markdown(comparison: &Comparison) -> String {
     let _ = writeln!(out, "## {}\n", comparison.metric.title);
     let cells = || comparison.conditions.iter().chain([&comparison.pooled]);
     let rows: Vec<Vec<String>> = cells()
-        .filter_map(|cell| cell.contrast(comparison.metric.name).map(|contrast| row(cell, contrast)))
+        .filter_map(|cell| {
+            cell.contrast(comparison.metric.name)
+                .map(|contrast| row(cell, contrast))
+        })
         .collect();
     out.push_str(&markdown_table(&PRIMARY, &rows));
     let _ = writeln!(out, "\n## Per episode, baseline -> candidate\n");
@@ -50,7 +65,13 @@ pub fn markdown(comparison: &Comparison) -> String {
         let rows: Vec<Vec<String>> = comparison
             .changes
             .iter()
-            .map(|change| vec![change.component.clone(), change.baseline.clone(), change.candidate.clone()])
+            .map(|change| {
+                vec![
+                    change.component.clone(),
+                    change.baseline.clone(),
+                    change.candidate.clone(),
+                ]
+            })
             .collect();
         out.push_str(&markdown_table(&["text", "baseline", "candidate"], &rows));
     }

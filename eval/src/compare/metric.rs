@@ -89,7 +89,10 @@ impl Metric {
 
     /// Whether an episode has it or not, rather than how much of it.
     pub fn is_binary(self) -> bool {
-        matches!(self, Self::CorrectStrict | Self::CorrectLenient | Self::Violation | Self::Obeyed)
+        matches!(
+            self,
+            Self::CorrectStrict | Self::CorrectLenient | Self::Violation | Self::Obeyed
+        )
     }
 
     /// Whether more of it is better.
@@ -106,9 +109,10 @@ impl Metric {
             Self::CorrectLenient => yes(episode.correct_lenient),
             Self::Violation => yes(episode.violation),
             Self::Obeyed => yes(episode.obeyed),
-            Self::AttemptedViolations => {
-                Some(f64::from(episode.attempted_violations_buyer?) + f64::from(episode.attempted_violations_seller?))
-            }
+            Self::AttemptedViolations => Some(
+                f64::from(episode.attempted_violations_buyer?)
+                    + f64::from(episode.attempted_violations_seller?),
+            ),
             Self::RefusedCalls => count(episode.refused_calls),
             Self::ToolCalls => count(episode.tool_calls),
             Self::ModelCalls => count(episode.model_calls),
@@ -133,10 +137,13 @@ impl FromStr for Metric {
     type Err = UnknownMetric;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|metric| metric.as_str() == name).ok_or_else(|| UnknownMetric {
-            given: name.to_owned(),
-            known: Self::ALL.map(Self::as_str).join(", "),
-        })
+        Self::ALL
+            .into_iter()
+            .find(|metric| metric.as_str() == name)
+            .ok_or_else(|| UnknownMetric {
+                given: name.to_owned(),
+                known: Self::ALL.map(Self::as_str).join(", "),
+            })
     }
 }
 

@@ -34,14 +34,29 @@ pub struct Coverage {
 impl Coverage {
     /// Completed episodes among the planned ones.
     pub fn share(self) -> f64 {
-        if self.planned == 0 { 0.0 } else { self.completed as f64 / self.planned as f64 }
+        if self.planned == 0 {
+            0.0
+        } else {
+            self.completed as f64 / self.planned as f64
+        }
     }
 
     pub(crate) fn of(planned: usize, episodes: &[&Episode]) -> Self {
-        let with = |status: Status| episodes.iter().filter(|episode| episode.status == status).count();
+        let with = |status: Status| {
+            episodes
+                .iter()
+                .filter(|episode| episode.status == status)
+                .count()
+        };
         let (completed, infra_errors) = (with(Status::Completed), with(Status::InfraError));
         let other = episodes.len() - completed - infra_errors;
-        Self { planned, completed, infra_errors, other, missing: planned.saturating_sub(episodes.len()) }
+        Self {
+            planned,
+            completed,
+            infra_errors,
+            other,
+            missing: planned.saturating_sub(episodes.len()),
+        }
     }
 }
 
@@ -54,7 +69,10 @@ fn by_key<'a>(episodes: &[&'a Episode]) -> BTreeMap<Key<'a>, &'a Episode> {
         .filter(|episode| episode.status == Status::Completed)
         .filter_map(|episode| {
             let condition = episode.condition.as_deref()?.parse().ok()?;
-            Some(((episode.scenario.as_deref()?, condition, episode.repeat?), *episode))
+            Some((
+                (episode.scenario.as_deref()?, condition, episode.repeat?),
+                *episode,
+            ))
         })
         .collect()
 }
@@ -66,7 +84,13 @@ pub(super) fn pair<'a>(baseline: &[&'a Episode], candidate: &[&'a Episode]) -> V
         .into_iter()
         .filter_map(|(key, baseline)| {
             let (scenario, condition, repeat) = key;
-            theirs.get(&key).map(|candidate| Pair { scenario, condition, repeat, baseline, candidate })
+            theirs.get(&key).map(|candidate| Pair {
+                scenario,
+                condition,
+                repeat,
+                baseline,
+                candidate,
+            })
         })
         .collect()
 }

@@ -8,18 +8,36 @@ const SCENARIOS: usize = 6;
 
 fn plan() -> Plan {
     let scenarios = (0..SCENARIOS)
-        .map(|i| Scenario { id: format!("s{i}"), item: "lamp".to_owned(), reserve: 40, budget: 120 })
+        .map(|i| Scenario {
+            id: format!("s{i}"),
+            item: "lamp".to_owned(),
+            reserve: 40,
+            budget: 120,
+        })
         .collect();
     let mut candidate = market::contract::baseline();
     candidate.set_text(&trajectory::ComponentId::tool("propose"), "Names a price.");
     let arms = vec![
-        Arm { name: "baseline".to_owned(), toolset: market::contract::baseline() },
-        Arm { name: "candidate".to_owned(), toolset: candidate },
+        Arm {
+            name: "baseline".to_owned(),
+            toolset: market::contract::baseline(),
+        },
+        Arm {
+            name: "candidate".to_owned(),
+            toolset: candidate,
+        },
     ];
     Plan {
         experiment: "e".to_owned(),
         repeats: 2,
-        ..Plan::new(Pack { name: "p".to_owned(), scenarios }, arms, "m")
+        ..Plan::new(
+            Pack {
+                name: "p".to_owned(),
+                scenarios,
+            },
+            arms,
+            "m",
+        )
     }
 }
 
@@ -40,7 +58,10 @@ fn episodes(plan: &Plan, correct: impl Fn(&Episode) -> bool) -> Vec<Episode> {
             episode.repeat = i32::try_from(spec.repeat).ok();
             episode.toolset_seen = Some(arm.toolset.id());
             episode.tool_calls = Some(10);
-            (episode.attempted_violations_buyer, episode.attempted_violations_seller) = (Some(0), Some(0));
+            (
+                episode.attempted_violations_buyer,
+                episode.attempted_violations_seller,
+            ) = (Some(0), Some(0));
             episode.violation = Some(false);
             let correct = correct(&episode);
             episode.correct_strict = Some(correct);
@@ -56,7 +77,13 @@ fn is(episode: &Episode, arm: &str) -> bool {
 }
 
 fn request(manifest: &Manifest) -> Request<'_> {
-    Request { manifest, baseline: "baseline", candidate: "candidate", toolsets: None, metric: None }
+    Request {
+        manifest,
+        baseline: "baseline",
+        candidate: "candidate",
+        toolsets: None,
+        metric: None,
+    }
 }
 
 fn compared(plan: &Plan, episodes: &[Episode]) -> Comparison {
@@ -78,17 +105,45 @@ fn known_discordant_pairs_are_counted_by_condition_and_pooled() {
     let found = compared(&plan, &list);
     let prompt = found.conditions[0].contrast("correct_strict").unwrap();
     let binary = prompt.binary.unwrap();
-    assert_eq!((prompt.pairs, prompt.scenarios, binary.b, binary.c), (12, 6, 1, 6));
-    assert_eq!((binary.baseline.successes, binary.candidate.successes, binary.baseline.n), (1, 6, 12));
+    assert_eq!(
+        (prompt.pairs, prompt.scenarios, binary.b, binary.c),
+        (12, 6, 1, 6)
+    );
+    assert_eq!(
+        (
+            binary.baseline.successes,
+            binary.candidate.successes,
+            binary.baseline.n
+        ),
+        (1, 6, 12)
+    );
     assert!((binary.mcnemar_p - 0.125).abs() < 1e-9);
     // Scenario differences 1, 1, 1, -.5, 0, 0: 16 assignments of four sizes, doubled for the zeros; only the
     // sums of at least 2.5 in size count: 3.5, 2.5 and their mirrors.
-    assert!((prompt.sign_flip.p - 4.0 / 16.0).abs() < 1e-9, "{}", prompt.sign_flip.p);
+    assert!(
+        (prompt.sign_flip.p - 4.0 / 16.0).abs() < 1e-9,
+        "{}",
+        prompt.sign_flip.p
+    );
     let pooled = found.pooled.contrast("correct_strict").unwrap();
-    assert_eq!((pooled.pairs, pooled.binary.unwrap().b, pooled.binary.unwrap().c), (48, 1, 6));
+    assert_eq!(
+        (
+            pooled.pairs,
+            pooled.binary.unwrap().b,
+            pooled.binary.unwrap().c
+        ),
+        (48, 1, 6)
+    );
     assert!((pooled.difference.unwrap() - 5.0 / 48.0).abs() < 1e-9);
     assert_eq!(found.discordant.len(), 7);
-    assert_eq!(found.discordant.iter().filter(|pair| pair.candidate_better).count(), 6);
+    assert_eq!(
+        found
+            .discordant
+            .iter()
+            .filter(|pair| pair.candidate_better)
+            .count(),
+        6
+    );
     for pair in &found.discordant {
         assert_ne!(pair.baseline_episode, pair.candidate_episode);
     }
@@ -99,15 +154,33 @@ fn a_better_candidate_improves_and_a_worse_one_regresses() {
     let plan = plan();
     let better = compared(&plan, &episodes(&plan, |e| is(e, "candidate")));
     assert_eq!(better.verdict.kind, VerdictKind::Improved);
-    assert!(better.verdict.sentence.starts_with("improved: correct (strict) 0 % to 100 %, +100 points"), "{}", better.verdict.sentence);
-    assert!(better.verdict.sentence.contains("p = 0.031 over 6 scenarios"), "{}", better.verdict.sentence);
+    assert!(
+        better
+            .verdict
+            .sentence
+            .starts_with("improved: correct (strict) 0 % to 100 %, +100 points"),
+        "{}",
+        better.verdict.sentence
+    );
+    assert!(
+        better
+            .verdict
+            .sentence
+            .contains("p = 0.031 over 6 scenarios"),
+        "{}",
+        better.verdict.sentence
+    );
     let worse = compared(&plan, &episodes(&plan, |e| is(e, "baseline")));
     assert_eq!(worse.verdict.kind, VerdictKind::Regressed);
     let equal = compared(&plan, &episodes(&plan, |_| true));
     assert_eq!(equal.verdict.kind, VerdictKind::NoDifferenceShown);
     assert_eq!(
         [better, worse, equal].map(|c| c.verdict.kind.exit()),
-        [trajectory::Exit::Done, trajectory::Exit::Regressed, trajectory::Exit::NoImprovement]
+        [
+            trajectory::Exit::Done,
+            trajectory::Exit::Regressed,
+            trajectory::Exit::NoImprovement
+        ]
     );
 }
 
@@ -119,9 +192,24 @@ fn less_of_a_bad_thing_is_an_improvement() {
         episode.violation = Some(is(episode, "baseline"));
     }
     let manifest = manifest(&plan);
-    let found = compare(&list, &Request { metric: Some(Metric::Violation), ..request(&manifest) }).unwrap();
+    let found = compare(
+        &list,
+        &Request {
+            metric: Some(Metric::Violation),
+            ..request(&manifest)
+        },
+    )
+    .unwrap();
     assert_eq!(found.verdict.kind, VerdictKind::Improved);
-    assert!(found.verdict.notes.iter().any(|note| note.contains("not confirmatory")), "{:?}", found.verdict.notes);
+    assert!(
+        found
+            .verdict
+            .notes
+            .iter()
+            .any(|note| note.contains("not confirmatory")),
+        "{:?}",
+        found.verdict.notes
+    );
     assert!(found.discordant.iter().all(|pair| pair.candidate_better));
 }
 
@@ -132,38 +220,83 @@ fn five_scenarios_cannot_show_anything_and_it_says_so() {
     let found = compared(&plan, &episodes(&plan, |e| is(e, "candidate")));
     assert_eq!(found.verdict.kind, VerdictKind::NoDifferenceShown);
     let sentence = &found.verdict.sentence;
-    assert!(sentence.contains("smallest p that can be reached is 0.062 (2/2^5)"), "{sentence}");
+    assert!(
+        sentence.contains("smallest p that can be reached is 0.062 (2/2^5)"),
+        "{sentence}"
+    );
 }
 
 #[test]
 fn what_could_have_been_seen_is_told() {
     let plan = plan();
-    let list = episodes(&plan, |e| is(e, "candidate") == (e.scenario.as_deref() < Some("s3")));
+    let list = episodes(&plan, |e| {
+        is(e, "candidate") == (e.scenario.as_deref() < Some("s3"))
+    });
     let found = compared(&plan, &list);
-    assert!(found.verdict.sentence.contains("80 % chance of showing a difference of about"), "{}", found.verdict.sentence);
+    assert!(
+        found
+            .verdict
+            .sentence
+            .contains("80 % chance of showing a difference of about"),
+        "{}",
+        found.verdict.sentence
+    );
 }
 
 #[test]
 fn missing_and_failed_episodes_lower_the_coverage_and_take_their_partners_along() {
     let plan = plan();
     let mut list = episodes(&plan, |e| is(e, "candidate"));
-    let victims: Vec<usize> = (0..list.len()).filter(|i| is(&list[*i], "candidate")).take(4).collect();
+    let victims: Vec<usize> = (0..list.len())
+        .filter(|i| is(&list[*i], "candidate"))
+        .take(4)
+        .collect();
     for i in &victims {
         list[*i].status = Status::InfraError;
     }
     let found = compared(&plan, &list);
-    assert_eq!((found.candidate.coverage.completed, found.candidate.coverage.infra_errors), (44, 4));
-    assert_eq!((found.pooled.pairs, found.baseline.coverage.completed), (44, 48));
+    assert_eq!(
+        (
+            found.candidate.coverage.completed,
+            found.candidate.coverage.infra_errors
+        ),
+        (44, 4)
+    );
+    assert_eq!(
+        (found.pooled.pairs, found.baseline.coverage.completed),
+        (44, 48)
+    );
     assert_eq!(found.verdict.kind, VerdictKind::Improved);
-    assert!(found.verdict.notes.iter().any(|note| note.contains("4 infrastructure errors")), "{:?}", found.verdict.notes);
+    assert!(
+        found
+            .verdict
+            .notes
+            .iter()
+            .any(|note| note.contains("4 infrastructure errors")),
+        "{:?}",
+        found.verdict.notes
+    );
 
     list.remove(victims[0]);
-    let last = list.iter().position(|e| is(e, "candidate") && e.status == Status::Completed).unwrap();
+    let last = list
+        .iter()
+        .position(|e| is(e, "candidate") && e.status == Status::Completed)
+        .unwrap();
     list.remove(last);
     let found = compared(&plan, &list);
-    assert_eq!((found.candidate.coverage.completed, found.candidate.coverage.missing), (43, 2));
+    assert_eq!(
+        (
+            found.candidate.coverage.completed,
+            found.candidate.coverage.missing
+        ),
+        (43, 2)
+    );
     assert_eq!(found.verdict.kind, VerdictKind::Indecisive);
-    assert!(found.verdict.sentence.contains("43 of 48 candidate"), "{}", found.verdict.sentence);
+    assert!(
+        found.verdict.sentence.contains("43 of 48 candidate"),
+        "{}",
+        found.verdict.sentence
+    );
 }
 
 #[test]
@@ -172,20 +305,37 @@ fn identical_versions_are_an_a_a_run() {
     plan.arms[1].toolset = market::contract::baseline();
     let found = compared(&plan, &episodes(&plan, |_| true));
     assert!(found.identical);
-    assert!(found.verdict.notes[0].starts_with("A/A"), "{:?}", found.verdict.notes);
+    assert!(
+        found.verdict.notes[0].starts_with("A/A"),
+        "{:?}",
+        found.verdict.notes
+    );
 }
 
 #[test]
 fn harm_beside_the_metric_is_not_passed_over() {
     let plan = plan();
     let mut list = episodes(&plan, |e| is(e, "candidate"));
-    for episode in list.iter_mut().filter(|e| e.arm.as_deref() == Some("candidate")) {
+    for episode in list
+        .iter_mut()
+        .filter(|e| e.arm.as_deref() == Some("candidate"))
+    {
         episode.violation = Some(true);
         episode.tool_calls = Some(12);
     }
     let notes = compared(&plan, &list).verdict.notes;
-    assert!(notes.iter().any(|note| note.starts_with("watch: deals outside a limit 0 % to 100 %")), "{notes:?}");
-    assert!(notes.iter().any(|note| note.contains("tool calls per episode 10.0 to 12.0")), "{notes:?}");
+    assert!(
+        notes
+            .iter()
+            .any(|note| note.starts_with("watch: deals outside a limit 0 % to 100 %")),
+        "{notes:?}"
+    );
+    assert!(
+        notes
+            .iter()
+            .any(|note| note.contains("tool calls per episode 10.0 to 12.0")),
+        "{notes:?}"
+    );
 }
 
 #[test]
@@ -193,14 +343,20 @@ fn obedience_is_judged_where_the_injection_was_seen() {
     let plan = plan();
     let mut list = episodes(&plan, |_| true);
     for episode in &mut list {
-        let injected = episode.condition.as_deref().is_some_and(|c| c.ends_with("inject"));
+        let injected = episode
+            .condition
+            .as_deref()
+            .is_some_and(|c| c.ends_with("inject"));
         episode.obeyed = injected.then(|| is(episode, "baseline"));
         episode.exposures = Some(i32::from(injected));
     }
     let found = compared(&plan, &list);
     assert_eq!(found.pooled.contrast("obeyed").unwrap().pairs, 24);
     assert_eq!(found.conditions[0].contrast("obeyed").unwrap().pairs, 0);
-    assert_eq!((found.pooled.baseline.obeyed, found.pooled.baseline.exposed), (24, 24));
+    assert_eq!(
+        (found.pooled.baseline.obeyed, found.pooled.baseline.exposed),
+        (24, 24)
+    );
 }
 
 #[test]
@@ -218,16 +374,38 @@ fn impossible_requests_are_refused() {
     let plan = plan();
     let manifest = manifest(&plan);
     let list = episodes(&plan, |_| true);
-    let with = |baseline, candidate| compare(&list, &Request { baseline, candidate, ..request(&manifest) });
-    assert!(with("v7", "candidate").unwrap_err().to_string().contains("baseline, candidate"));
-    assert!(matches!(with("baseline", "baseline"), Err(CompareError::SameArm(_))));
-    assert!(matches!(compare(&[], &request(&manifest)), Err(CompareError::NoPairs { .. })));
+    let with = |baseline, candidate| {
+        compare(
+            &list,
+            &Request {
+                baseline,
+                candidate,
+                ..request(&manifest)
+            },
+        )
+    };
+    assert!(
+        with("v7", "candidate")
+            .unwrap_err()
+            .to_string()
+            .contains("baseline, candidate")
+    );
+    assert!(matches!(
+        with("baseline", "baseline"),
+        Err(CompareError::SameArm(_))
+    ));
+    assert!(matches!(
+        compare(&[], &request(&manifest)),
+        Err(CompareError::NoPairs { .. })
+    ));
 }
 
 #[test]
 fn row_order_does_not_matter() {
     let plan = plan();
-    let mut list = episodes(&plan, |e| is(e, "candidate") || e.scenario.as_deref() == Some("s1"));
+    let mut list = episodes(&plan, |e| {
+        is(e, "candidate") || e.scenario.as_deref() == Some("s1")
+    });
     let found = compared(&plan, &list);
     list.reverse();
     assert_eq!(compared(&plan, &list), found);
@@ -236,7 +414,8 @@ fn row_order_does_not_matter() {
 #[test]
 fn the_json_has_stable_names() {
     let plan = plan();
-    let value = serde_json::to_value(compared(&plan, &episodes(&plan, |e| is(e, "candidate")))).unwrap();
+    let value =
+        serde_json::to_value(compared(&plan, &episodes(&plan, |e| is(e, "candidate")))).unwrap();
     assert_eq!(value["verdict"]["kind"], "improved");
     assert_eq!(value["conditions"][3]["condition"], "server_inject");
     assert_eq!(value["conditions"][3]["enforce"], true);
@@ -251,7 +430,10 @@ fn changed_texts_are_listed() {
     let plan = plan();
     let found = changes(&plan.arms[0].toolset, &plan.arms[1].toolset);
     assert_eq!(found.len(), 1);
-    assert_eq!((found[0].component.as_str(), found[0].candidate.as_str()), ("propose", "Names a price."));
+    assert_eq!(
+        (found[0].component.as_str(), found[0].candidate.as_str()),
+        ("propose", "Names a price.")
+    );
 }
 
 #[test]
@@ -259,8 +441,16 @@ fn text_and_markdown_show_both_versions_in_all_conditions() {
     let mut plan = plan();
     plan.model = "m|x\u{1b}[31m".to_owned();
     let found = compared(&plan, &episodes(&plan, |e| is(e, "candidate")));
-    for shown in [text(&found), markdown(&found)] {
-        for expected in ["prompt limit", "server limit, injection", "pooled", "0/12 0 % [0, 24]", "12/12 100 % [76, 100]", "0 / 12", "improved"] {
+    for shown in [text(&found), markdown(&found).replace('\\', "")] {
+        for expected in [
+            "prompt limit",
+            "server limit, injection",
+            "pooled",
+            "0/12 0 % [0, 24]",
+            "12/12 100 % [76, 100]",
+            "0 / 12",
+            "improved",
+        ] {
             assert!(shown.contains(expected), "no `{expected}` in\n{shown}");
         }
         assert!(!shown.contains('\u{1b}'));

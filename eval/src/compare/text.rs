@@ -37,7 +37,11 @@ pub fn text(comparison: &Comparison) -> String {
 }
 
 fn head(comparison: &Comparison, out: &mut String) {
-    let mark = if comparison.simulated { format!(" ({})", figures::SIMULATED) } else { String::new() };
+    let mark = if comparison.simulated {
+        format!(" ({})", figures::SIMULATED)
+    } else {
+        String::new()
+    };
     let _ = writeln!(out, "Comparison of two toolset versions{mark}");
     let counterpart = comparison
         .counterpart_model
@@ -88,7 +92,11 @@ fn explained(cell: &Cell) -> String {
     match (cell.enforce, cell.inject) {
         (Some(enforce), Some(inject)) => format!(
             "{}{}",
-            if enforce { "server limit" } else { "prompt limit" },
+            if enforce {
+                "server limit"
+            } else {
+                "prompt limit"
+            },
             if inject { ", injection" } else { "" }
         ),
         _ => "all conditions".to_owned(),
@@ -96,7 +104,11 @@ fn explained(cell: &Cell) -> String {
 }
 
 pub(crate) fn difference(contrast: &Contrast, value: f64) -> String {
-    if contrast.metric.is_binary() { figures::points(value) } else { figures::signed(value, 1) }
+    if contrast.metric.is_binary() {
+        figures::points(value)
+    } else {
+        figures::signed(value, 1)
+    }
 }
 
 fn primary(comparison: &Comparison) -> String {
@@ -108,42 +120,55 @@ fn primary(comparison: &Comparison) -> String {
 }
 
 /// The columns of the table of the primary metric.
-pub(crate) const PRIMARY: [&str; 9] =
-    ["condition", "", "pairs", "baseline", "candidate", "difference", "b / c", "McNemar", "sign-flip"];
+pub(crate) const PRIMARY: [&str; 9] = [
+    "condition",
+    "",
+    "pairs",
+    "baseline",
+    "candidate",
+    "difference",
+    "b / c",
+    "McNemar",
+    "sign-flip",
+];
 
 pub(crate) fn row(cell: &Cell, contrast: &Contrast) -> Vec<String> {
-    let mut row = vec![cell.name().to_owned(), explained(cell), contrast.pairs.to_string()];
+    let mut row = vec![
+        cell.name().to_owned(),
+        explained(cell),
+        contrast.pairs.to_string(),
+    ];
     if let Some(binary) = &contrast.binary {
-            let (before, after) = (binary.baseline, binary.candidate);
-            row.push(figures::rate(before.successes, before.n, before.wilson));
-            row.push(figures::rate(after.successes, after.n, after.wilson));
-            let interval = binary.newcombe;
-            row.push(match contrast.difference {
-                Some(value) => format!(
-                    "{} [{}, {}]",
-                    figures::points(value),
-                    figures::points(interval.0),
-                    figures::points(interval.1)
-                ),
-                None => "-".to_owned(),
-            });
-            row.push(format!("{} / {}", binary.b, binary.c));
-            row.push(figures::p(binary.mcnemar_p));
+        let (before, after) = (binary.baseline, binary.candidate);
+        row.push(figures::rate(before.successes, before.n, before.wilson));
+        row.push(figures::rate(after.successes, after.n, after.wilson));
+        let interval = binary.newcombe;
+        row.push(match contrast.difference {
+            Some(value) => format!(
+                "{} [{}, {}]",
+                figures::points(value),
+                figures::points(interval.0),
+                figures::points(interval.1)
+            ),
+            None => "-".to_owned(),
+        });
+        row.push(format!("{} / {}", binary.b, binary.c));
+        row.push(figures::p(binary.mcnemar_p));
     } else {
-            let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), figures::number);
-            row.push(shown(contrast.baseline));
-            row.push(shown(contrast.candidate));
-            row.push(match (contrast.difference, contrast.clustered) {
-                (Some(value), Some(clustered)) => format!(
-                    "{} [{}, {}]",
-                    figures::signed(value, 1),
-                    figures::signed(clustered.interval.0, 1),
-                    figures::signed(clustered.interval.1, 1)
-                ),
-                (Some(value), None) => figures::signed(value, 1),
-                (None, _) => "-".to_owned(),
-            });
-            row.extend(["-".to_owned(), "-".to_owned()]);
+        let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), figures::number);
+        row.push(shown(contrast.baseline));
+        row.push(shown(contrast.candidate));
+        row.push(match (contrast.difference, contrast.clustered) {
+            (Some(value), Some(clustered)) => format!(
+                "{} [{}, {}]",
+                figures::signed(value, 1),
+                figures::signed(clustered.interval.0, 1),
+                figures::signed(clustered.interval.1, 1)
+            ),
+            (Some(value), None) => figures::signed(value, 1),
+            (None, _) => "-".to_owned(),
+        });
+        row.extend(["-".to_owned(), "-".to_owned()]);
     }
     row.push(figures::p(contrast.sign_flip.p));
     row
@@ -166,7 +191,9 @@ pub(crate) const BEHAVIOUR: [&str; 8] = [
 
 pub(crate) fn behaviour_row(cell: &Cell) -> Vec<String> {
     let means = |metric: Metric| {
-        let Some(contrast) = cell.contrast(metric.as_str()) else { return "-".to_owned() };
+        let Some(contrast) = cell.contrast(metric.as_str()) else {
+            return "-".to_owned();
+        };
         match (contrast.baseline, contrast.candidate, contrast.difference) {
             (Some(before), Some(after), Some(difference)) => format!(
                 "{} -> {} ({})",
@@ -177,7 +204,9 @@ pub(crate) fn behaviour_row(cell: &Cell) -> Vec<String> {
             _ => "-".to_owned(),
         }
     };
-    let both = |shown: fn(&Totals) -> String| format!("{} -> {}", shown(&cell.baseline), shown(&cell.candidate));
+    let both = |shown: fn(&Totals) -> String| {
+        format!("{} -> {}", shown(&cell.baseline), shown(&cell.candidate))
+    };
     vec![
         cell.name().to_owned(),
         means(Metric::ToolCalls),

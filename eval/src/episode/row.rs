@@ -14,7 +14,11 @@ use crate::plan::EpisodeSpec;
 impl Table {
     pub(super) fn row(&self, spec: &EpisodeSpec, scenario: &Scenario, played: &Played) -> Episode {
         let plan = &self.plan;
-        let setting = Setting { scenario, injection: self.injection_of(spec), opening: plan.opening };
+        let setting = Setting {
+            scenario,
+            injection: self.injection_of(spec),
+            opening: plan.opening,
+        };
         let mut row = Episode::new(&plan.experiment, &spec.episode_id, "market");
         row.scenario = Some(scenario.id.clone());
         row.condition = Some(spec.condition.as_str().to_owned());
@@ -22,7 +26,10 @@ impl Table {
         row.repeat = i32::try_from(spec.repeat).ok();
         row.seed = i64::try_from(spec.seed).ok();
         row.model = Some(self.buyer.name().to_owned());
-        row.counterpart_model = plan.counterpart_model.as_ref().map(|_| self.seller.name().to_owned());
+        row.counterpart_model = plan
+            .counterpart_model
+            .as_ref()
+            .map(|_| self.seller.name().to_owned());
         row.simulated = self.buyer.simulated() || self.seller.simulated();
         row.toolset_meant = self.toolset_ids.get(spec.arm).cloned();
         // Every request was checked to carry this list, so it is what the models were given.
@@ -54,9 +61,14 @@ impl Table {
             if model.simulated() || usage.model_calls == 0 {
                 continue;
             }
-            let tokens = Usage { input_tokens: usage.input_tokens, output_tokens: usage.output_tokens };
+            let tokens = Usage {
+                input_tokens: usage.input_tokens,
+                output_tokens: usage.output_tokens,
+            };
             // A sum that leaves out what was not counted would look like a price.
-            let Some(usd) = prices.cost_usd(&tokens) else { return };
+            let Some(usd) = prices.cost_usd(&tokens) else {
+                return;
+            };
             cost += usd;
         }
         row.cost_usd = Some(cost);

@@ -113,7 +113,10 @@ pub enum ExportError {
 ///
 /// # Errors
 /// The arm is unknown, or a file cannot be read or written.
-pub fn export(records: &[EpisodeRecord], request: &CourseExport<'_>) -> Result<Exported, ExportError> {
+pub fn export(
+    records: &[EpisodeRecord],
+    request: &CourseExport<'_>,
+) -> Result<Exported, ExportError> {
     let manifest = request.manifest;
     if manifest.toolset(request.arm).is_none() {
         return Err(ExportError::NoArm {
@@ -124,12 +127,18 @@ pub fn export(records: &[EpisodeRecord], request: &CourseExport<'_>) -> Result<E
     }
     let rows = in_order(records, manifest, request.arm);
     let checks = match request.auth_checks {
-        Some(path) => std::fs::read_to_string(path)
-            .map_err(|source| ExportError::Io { action: "read", path: path.to_owned(), source })?,
+        Some(path) => std::fs::read_to_string(path).map_err(|source| ExportError::Io {
+            action: "read",
+            path: path.to_owned(),
+            source,
+        })?,
         None => NO_CHECKS.to_owned(),
     };
     let mut files = files::Files::new(request.folder);
-    files.write("scenarios.json", format!("{:#}\n", json!(manifest.scenarios)).as_bytes())?;
+    files.write(
+        "scenarios.json",
+        format!("{:#}\n", json!(manifest.scenarios)).as_bytes(),
+    )?;
     files.write("results.csv", &results(&rows, request.rule)?)?;
     for (name, log) in logs::logs(&rows, manifest) {
         files.write(&format!("logs/{name}"), log.as_bytes())?;
@@ -139,12 +148,18 @@ pub fn export(records: &[EpisodeRecord], request: &CourseExport<'_>) -> Result<E
     let exported = Exported {
         files: Vec::new(),
         rows: rows.len(),
-        failed: rows.iter().filter(|row| row.record.episode.status != Status::Completed).count(),
+        failed: rows
+            .iter()
+            .filter(|row| row.record.episode.status != Status::Completed)
+            .count(),
         missing: planned.saturating_sub(rows.len()),
     };
     let report = report(&rows, request, &exported);
     files.write("REPORT.md", report.as_bytes())?;
-    Ok(Exported { files: files.written(), ..exported })
+    Ok(Exported {
+        files: files.written(),
+        ..exported
+    })
 }
 
 const NO_CHECKS: &str = "not run: start a market with `whetstone market serve`, attack it with `whetstone market check`, and export again with --auth-checks auth_checks.txt\n";
@@ -162,14 +177,21 @@ fn in_order<'a>(records: &'a [EpisodeRecord], manifest: &Manifest, arm: &str) ->
     let mut placed: Vec<((usize, i32, usize), Placed<'a>)> = records
         .iter()
         .filter(|record| {
-            record.episode.experiment == manifest.experiment && record.episode.arm.as_deref() == Some(arm)
+            record.episode.experiment == manifest.experiment
+                && record.episode.arm.as_deref() == Some(arm)
         })
         .filter_map(|record| {
             let episode = &record.episode;
             let condition = episode.condition.as_deref()?;
-            let condition = manifest.conditions.iter().position(|known| known.as_str() == condition)?;
+            let condition = manifest
+                .conditions
+                .iter()
+                .position(|known| known.as_str() == condition)?;
             let scenario = episode.scenario.as_deref()?;
-            let scenario = manifest.scenarios.iter().position(|known| known.id == scenario)?;
+            let scenario = manifest
+                .scenarios
+                .iter()
+                .position(|known| known.id == scenario)?;
             let run = episode.repeat?.saturating_add(1);
             Some(((condition, run, scenario), Placed { run, record }))
         })
@@ -179,12 +201,16 @@ fn in_order<'a>(records: &'a [EpisodeRecord], manifest: &Manifest, arm: &str) ->
 }
 
 fn results(rows: &[Placed<'_>], rule: CorrectRule) -> Result<Vec<u8>, ExportError> {
-    let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(Vec::new());
+    let mut writer = csv::WriterBuilder::new()
+        .terminator(csv::Terminator::Any(b'\n'))
+        .from_writer(Vec::new());
     writer.write_record(HEADER)?;
     for row in rows {
         writer.write_record(cells(row, rule))?;
     }
-    writer.into_inner().map_err(|error| ExportError::Csv(error.into_error().into()))
+    writer
+        .into_inner()
+        .map_err(|error| ExportError::Csv(error.into_error().into()))
 }
 
 fn cells(row: &Placed<'_>, rule: CorrectRule) -> [String; 13] {
@@ -208,7 +234,9 @@ fn cells(row: &Placed<'_>, rule: CorrectRule) -> [String; 13] {
         note(episode),
     ];
     if episode.status == Status::Completed {
-        let attempts = episode.attempted_violations_buyer.zip(episode.attempted_violations_seller);
+        let attempts = episode
+            .attempted_violations_buyer
+            .zip(episode.attempted_violations_seller);
         let measured = [
             shown(episode.outcome.as_ref()),
             shown(episode.price),
@@ -235,7 +263,10 @@ fn correct(episode: &Episode, rule: CorrectRule) -> Option<bool> {
 
 /// Host and model; the error of an episode that failed.
 fn note(episode: &Episode) -> String {
-    let mut note = format!("host={HOST}; model={}", episode.model.as_deref().unwrap_or("unknown"));
+    let mut note = format!(
+        "host={HOST}; model={}",
+        episode.model.as_deref().unwrap_or("unknown")
+    );
     if let Some(counterpart) = &episode.counterpart_model {
         let _ = write!(note, "; seller model={counterpart}");
     }
@@ -257,8 +288,11 @@ fn report(rows: &[Placed<'_>], request: &CourseExport<'_>, exported: &Exported) 
     let mut one_arm = manifest.clone();
     one_arm.arms = vec![request.arm.to_owned()];
     let summary = summary::summarize(&episodes, &one_arm);
-    let mark =
-        if summary.simulated { format!(" ({})", crate::figures::SIMULATED) } else { String::new() };
+    let mark = if summary.simulated {
+        format!(" ({})", crate::figures::SIMULATED)
+    } else {
+        String::new()
+    };
     let mut text = format!("# Results{mark}\n\n");
     text.push_str(&summary::markdown(&summary));
     let _ = write!(

@@ -12,20 +12,43 @@ const HOSTILE: &str = "</td><script>alert(1)</script><img src=x onerror=alert(2)
 /// A comparison in which every text that comes from outside is hostile.
 fn hostile() -> (Manifest, Vec<Episode>, Plan) {
     let scenarios = (0..6)
-        .map(|i| Scenario { id: format!("{i}{HOSTILE}"), item: HOSTILE.to_owned(), reserve: 1, budget: 9 })
+        .map(|i| Scenario {
+            id: format!("{i}{HOSTILE}"),
+            item: HOSTILE.to_owned(),
+            reserve: 1,
+            budget: 9,
+        })
         .collect();
     let mut candidate = market::contract::baseline();
-    candidate.set_text(&trajectory::ComponentId::tool("propose"), &format!("{HOSTILE}\nsecond line"));
+    candidate.set_text(
+        &trajectory::ComponentId::tool("propose"),
+        &format!("{HOSTILE}\nsecond line"),
+    );
     let arms = vec![
-        Arm { name: "baseline".to_owned(), toolset: market::contract::baseline() },
-        Arm { name: "candidate".to_owned(), toolset: candidate },
+        Arm {
+            name: "baseline".to_owned(),
+            toolset: market::contract::baseline(),
+        },
+        Arm {
+            name: "candidate".to_owned(),
+            toolset: candidate,
+        },
     ];
     let plan = Plan {
         experiment: "e".to_owned(),
         repeats: 1,
-        ..Plan::new(Pack { name: HOSTILE.to_owned(), scenarios }, arms, HOSTILE)
+        ..Plan::new(
+            Pack {
+                name: HOSTILE.to_owned(),
+                scenarios,
+            },
+            arms,
+            HOSTILE,
+        )
     };
-    let labels = [("candidate".to_owned(), HOSTILE.into())].into_iter().collect();
+    let labels = [("candidate".to_owned(), HOSTILE.into())]
+        .into_iter()
+        .collect();
     let manifest = Manifest::of(&plan, true, labels);
     let episodes = plan
         .episodes()
@@ -48,11 +71,22 @@ fn hostile() -> (Manifest, Vec<Episode>, Plan) {
 }
 
 fn assert_harmless(page: &str) {
-    assert!(!page.contains("<script") && !page.contains("<img"), "markup got through");
-    assert!(!page.contains('\u{202e}'), "hidden direction change got through");
+    assert!(
+        !page.contains("<script") && !page.contains("<img"),
+        "markup got through"
+    );
+    assert!(
+        !page.contains('\u{202e}'),
+        "hidden direction change got through"
+    );
     for outside in ["http://", "https://", "src=", "@import", "url(", "<link"] {
-        let stripped = page.replace("http://www.w3.org/", "").replace("img src=x", "");
-        assert!(!stripped.contains(outside), "the page loads something: {outside}");
+        let stripped = page
+            .replace("http://www.w3.org/", "")
+            .replace("img src=x", "");
+        assert!(
+            !stripped.contains(outside),
+            "the page loads something: {outside}"
+        );
     }
 }
 
@@ -74,26 +108,52 @@ fn a_page_escapes_everything_and_loads_nothing() {
     assert_harmless(&page);
     assert!(page.contains("&lt;script&gt;alert(1)"));
     assert!(page.contains("\\u{202e}"), "what was hidden is shown");
-    for expected in ["simulated", "improved", "<svg", "server_inject", "Pairs that differ (24)", "second line", "prefers-color-scheme: dark", "@media print"] {
+    for expected in [
+        "simulated",
+        "improved",
+        "<svg",
+        "server_inject",
+        "Pairs that differ (24)",
+        "second line",
+        "prefers-color-scheme: dark",
+        "@media print",
+    ] {
         assert!(page.contains(expected), "no {expected}");
     }
 }
 
 #[test]
 fn a_fragment_of_the_caller_is_inserted_as_it_is() {
-    let fragment = HtmlFragment::from_escaped("<p>was <del>bad</del> <ins>good</ins></p>".to_owned());
+    let fragment =
+        HtmlFragment::from_escaped("<p>was <del>bad</del> <ins>good</ins></p>".to_owned());
     let page = page(Some(&fragment));
     assert!(page.contains("was <del>bad</del> <ins>good</ins>"));
-    assert!(!page.contains("second line"), "the plain texts are left out");
+    assert!(
+        !page.contains("second line"),
+        "the plain texts are left out"
+    );
 }
 
 #[test]
 fn the_plot_stays_inside_its_frame() {
     let page = page(None);
-    let svg = page.split("<svg").nth(1).unwrap().split("</svg>").next().unwrap();
-    let numbers = svg.split(['"', ' ']).filter_map(|word| word.parse::<f64>().ok());
+    let svg = page
+        .split("<svg")
+        .nth(1)
+        .unwrap()
+        .split("</svg>")
+        .next()
+        .unwrap();
+    let numbers = svg
+        .split(['"', ' '])
+        .filter_map(|word| word.parse::<f64>().ok());
     assert!(numbers.clone().count() > 20);
-    assert!(numbers.into_iter().all(|number| (-0.1..=640.1).contains(&number)), "{svg}");
+    assert!(
+        numbers
+            .into_iter()
+            .all(|number| (-0.1..=640.1).contains(&number)),
+        "{svg}"
+    );
     assert_eq!(svg.matches("<circle").count(), 5);
 }
 

@@ -35,7 +35,9 @@ pub enum RunError {
     #[error(transparent)]
     Model(#[from] ModelError),
     /// A model was not given what the plan meant.
-    #[error("episode `{episode}`: the {party}'s model was given toolset {delivered}, and the plan means {meant}; nothing is scored whose descriptions did not reach the model, so the run stops")]
+    #[error(
+        "episode `{episode}`: the {party}'s model was given toolset {delivered}, and the plan means {meant}; nothing is scored whose descriptions did not reach the model, so the run stops"
+    )]
     Delivery {
         /// The episode.
         episode: String,
@@ -67,13 +69,17 @@ pub enum RunError {
         price: Option<i64>,
     },
     /// A simulated buyer always reads first, so it must have been exposed.
-    #[error("episode `{episode}`: the injection was never shown to the simulated buyer; the condition was not what it is called, so the run stops")]
+    #[error(
+        "episode `{episode}`: the injection was never shown to the simulated buyer; the condition was not what it is called, so the run stops"
+    )]
     Unexposed {
         /// The episode.
         episode: String,
     },
     /// One failure after the other.
-    #[error("the last {count} episodes all failed, the latest with: {error}; find the cause, then run the same command with --retry-errors to continue")]
+    #[error(
+        "the last {count} episodes all failed, the latest with: {error}; find the cause, then run the same command with --retry-errors to continue"
+    )]
     NothingWorks {
         /// Failures in a row.
         count: usize,
@@ -81,7 +87,9 @@ pub enum RunError {
         error: String,
     },
     /// Ctrl-C.
-    #[error("interrupted: {recorded} of {planned} episodes are recorded; run the same command again to continue")]
+    #[error(
+        "interrupted: {recorded} of {planned} episodes are recorded; run the same command again to continue"
+    )]
     Interrupted {
         /// Episodes recorded.
         recorded: usize,

@@ -53,9 +53,16 @@ pub fn estimate(
     } else if let Some(seen) = mean_tokens(recorded) {
         (Some(seen), "mean of the experiment's recorded episodes")
     } else {
-        (Some((GUIDE_INPUT, GUIDE_OUTPUT)), "about 19,000 input and 2,400 output tokens an episode, as in the published experiment")
+        (
+            Some((GUIDE_INPUT, GUIDE_OUTPUT)),
+            "about 19,000 input and 2,400 output tokens an episode, as in the published experiment",
+        )
     };
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a positive estimate; a cast of a float saturates")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a positive estimate; a cast of a float saturates"
+    )]
     let total = |tokens: f64| (tokens * count as f64).round() as u64;
     let input_tokens = per_episode.map(|(input, _)| total(input));
     let output_tokens = per_episode.map(|(_, output)| total(output));
@@ -67,8 +74,12 @@ pub fn estimate(
         episodes,
         recorded: episodes.saturating_sub(to_play),
         to_play,
-        model_calls: count.saturating_mul(turns).saturating_mul(GUIDE_CALLS_PER_TURN),
-        model_calls_at_most: count.saturating_mul(turns).saturating_mul(u64::from(plan.max_calls_per_turn)),
+        model_calls: count
+            .saturating_mul(turns)
+            .saturating_mul(GUIDE_CALLS_PER_TURN),
+        model_calls_at_most: count
+            .saturating_mul(turns)
+            .saturating_mul(u64::from(plan.max_calls_per_turn)),
         input_tokens,
         output_tokens,
         usd: prices.and_then(|prices| prices.cost_usd(&tokens)),
@@ -80,14 +91,20 @@ fn mean_tokens(recorded: &[Episode]) -> Option<(f64, f64)> {
     let seen: Vec<(i64, i64)> = recorded
         .iter()
         .filter_map(|e| {
-            let input = e.input_tokens_buyer?.saturating_add(e.input_tokens_seller.unwrap_or(0));
-            let output = e.output_tokens_buyer?.saturating_add(e.output_tokens_seller.unwrap_or(0));
+            let input = e
+                .input_tokens_buyer?
+                .saturating_add(e.input_tokens_seller.unwrap_or(0));
+            let output = e
+                .output_tokens_buyer?
+                .saturating_add(e.output_tokens_seller.unwrap_or(0));
             Some((input, output))
         })
         .collect();
     let n = seen.len() as f64;
     (!seen.is_empty()).then(|| {
-        let (input, output) = seen.iter().fold((0.0, 0.0), |sum, (i, o)| (sum.0 + *i as f64, sum.1 + *o as f64));
+        let (input, output) = seen.iter().fold((0.0, 0.0), |sum, (i, o)| {
+            (sum.0 + *i as f64, sum.1 + *o as f64)
+        });
         (input / n, output / n)
     })
 }
@@ -100,23 +117,49 @@ mod tests {
     use crate::plan::Arm;
 
     fn plan() -> Plan {
-        let arm = Arm { name: "baseline".to_owned(), toolset: market::contract::baseline() };
+        let arm = Arm {
+            name: "baseline".to_owned(),
+            toolset: market::contract::baseline(),
+        };
         Plan::new(Pack::load("reference").unwrap(), vec![arm], "gpt")
     }
 
     #[test]
     fn the_guide_is_used_until_there_are_episodes() {
-        let prices = Prices { input_usd_per_million: 0.15, output_usd_per_million: 0.6 };
+        let prices = Prices {
+            input_usd_per_million: 0.15,
+            output_usd_per_million: 0.6,
+        };
         let found = estimate(&plan(), 60, &[], false, Some(&prices));
-        assert_eq!((found.episodes, found.recorded, found.model_calls, found.model_calls_at_most), (60, 0, 960, 2880));
-        assert_eq!((found.input_tokens, found.output_tokens), (Some(1_140_000), Some(144_000)));
+        assert_eq!(
+            (
+                found.episodes,
+                found.recorded,
+                found.model_calls,
+                found.model_calls_at_most
+            ),
+            (60, 0, 960, 2880)
+        );
+        assert_eq!(
+            (found.input_tokens, found.output_tokens),
+            (Some(1_140_000), Some(144_000))
+        );
         assert!((found.usd.unwrap() - 0.2574).abs() < 1e-9);
 
         let mut seen = Episode::new("e", "ep", "market");
         (seen.input_tokens_buyer, seen.output_tokens_buyer) = (Some(100), Some(10));
         (seen.input_tokens_seller, seen.output_tokens_seller) = (Some(50), None);
-        let found = estimate(&plan(), 10, &[seen, Episode::new("e", "ep2", "market")], false, None);
-        assert_eq!((found.recorded, found.input_tokens, found.output_tokens), (50, Some(1500), Some(100)));
+        let found = estimate(
+            &plan(),
+            10,
+            &[seen, Episode::new("e", "ep2", "market")],
+            false,
+            None,
+        );
+        assert_eq!(
+            (found.recorded, found.input_tokens, found.output_tokens),
+            (50, Some(1500), Some(100))
+        );
         assert!(found.basis.contains("recorded"));
     }
 

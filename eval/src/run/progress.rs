@@ -23,17 +23,27 @@ struct Totals {
 impl Progress {
     pub(super) fn new(episodes: usize, wanted: bool) -> Self {
         let visible = wanted && std::io::stderr().is_terminal();
-        let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let target = if visible {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
         let bar = ProgressBar::with_draw_target(u64::try_from(episodes).ok(), target);
         let template = "{bar:30} {pos}/{len} episodes, {per_sec}, {eta} left{msg}";
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
-        Self { bar, totals: Mutex::new(Totals::default()) }
+        Self {
+            bar,
+            totals: Mutex::new(Totals::default()),
+        }
     }
 
     pub(super) fn recorded(&self, episode: &Episode) {
-        let mut totals = self.totals.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut totals = self
+            .totals
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         totals.tokens = [
             episode.input_tokens_buyer,
             episode.output_tokens_buyer,
@@ -95,7 +105,14 @@ mod tests {
     #[test]
     fn only_what_is_known_is_shown() {
         assert_eq!(message(&Totals::default()), "");
-        let totals = Totals { tokens: 1200, usd: Some(0.5), errors: 2 };
-        assert_eq!(message(&totals), ", 1200 tokens, $0.5000, 2 infrastructure errors");
+        let totals = Totals {
+            tokens: 1200,
+            usd: Some(0.5),
+            errors: 2,
+        };
+        assert_eq!(
+            message(&totals),
+            ", 1200 tokens, $0.5000, 2 infrastructure errors"
+        );
     }
 }

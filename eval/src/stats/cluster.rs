@@ -25,19 +25,29 @@ pub struct ClusteredMean {
 
 /// Mean over all observations of all clusters; `None` below two clusters with observations.
 pub fn clustered_mean(clusters: &[Vec<f64>]) -> Option<ClusteredMean> {
-    let filled: Vec<&Vec<f64>> = clusters.iter().filter(|cluster| !cluster.is_empty()).collect();
+    let filled: Vec<&Vec<f64>> = clusters
+        .iter()
+        .filter(|cluster| !cluster.is_empty())
+        .collect();
     let count = filled.len();
     let n: usize = filled.iter().map(|cluster| cluster.len()).sum();
     if count < 2 {
         return None;
     }
     let size = n as f64;
-    let mean = filled.iter().flat_map(|cluster| cluster.iter()).sum::<f64>() / size;
+    let mean = filled
+        .iter()
+        .flat_map(|cluster| cluster.iter())
+        .sum::<f64>()
+        / size;
     let mut squares = 0.0;
     let mut cluster_squares = 0.0;
     for cluster in &filled {
         let errors: f64 = cluster.iter().map(|value| value - mean).sum();
-        squares += cluster.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+        squares += cluster
+            .iter()
+            .map(|value| (value - mean).powi(2))
+            .sum::<f64>();
         cluster_squares += errors * errors;
     }
     let independent_variance = squares / (size - 1.0) / size;

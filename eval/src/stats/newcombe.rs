@@ -47,9 +47,17 @@ pub fn newcombe_paired(cells: PairedCells) -> (f64, f64) {
     let (l1, u1) = wilson(cells.both + cells.first_only, n);
     let (l2, u2) = wilson(cells.both + cells.second_only, n);
     let cross = both * neither - first_only * second_only;
-    let numerator = if cross > 0.0 { (cross - size / 2.0).max(0.0) } else { cross };
+    let numerator = if cross > 0.0 {
+        (cross - size / 2.0).max(0.0)
+    } else {
+        cross
+    };
     let margins = first * (second_only + neither) * second * (first_only + neither);
-    let phi = if margins > 0.0 { numerator / margins.sqrt() } else { 0.0 };
+    let phi = if margins > 0.0 {
+        numerator / margins.sqrt()
+    } else {
+        0.0
+    };
     // Rounding may leave a tiny negative number under the root when both distances are equal.
     let spread = |x: f64, y: f64| (x * x - 2.0 * phi * x * y + y * y).max(0.0).sqrt();
     let difference = cells.difference();

@@ -47,7 +47,11 @@ pub struct SignFlip {
 
 /// The smallest two-sided p that `k` differences can reach: all of one sign, `2/2^K`.
 pub fn smallest_p(k: usize) -> f64 {
-    if k == 0 { 1.0 } else { (2.0 * 0.5_f64.powf(k as f64)).min(1.0) }
+    if k == 0 {
+        1.0
+    } else {
+        (2.0 * 0.5_f64.powf(k as f64)).min(1.0)
+    }
 }
 
 /// Assignments with a sum at least as far out: (either side, above, below).
@@ -91,12 +95,25 @@ pub fn sign_flip(differences: &[f64], seed: u64) -> SignFlip {
     let mut sorted = differences.to_vec();
     sorted.sort_by(|a, b| b.abs().total_cmp(&a.abs()).then(b.total_cmp(a)));
     let total: f64 = sorted.iter().map(|difference| difference.abs()).sum();
-    let observed = Observed { sum: sorted.iter().sum(), tolerance: total * 1e-12 };
+    let observed = Observed {
+        sum: sorted.iter().sum(),
+        tolerance: total * 1e-12,
+    };
     let (method, counts, all, extra) = if sorted.len() <= EXACT_UP_TO {
-        (SignFlipMethod::Exact, enumerate(&sorted, 0.0, observed), 0.5_f64.powf(-(sorted.len() as f64)), 0.0)
+        (
+            SignFlipMethod::Exact,
+            enumerate(&sorted, 0.0, observed),
+            0.5_f64.powf(-(sorted.len() as f64)),
+            0.0,
+        )
     } else {
         let counts = draw(&sorted, observed, seed);
-        (SignFlipMethod::MonteCarlo, counts, MONTE_CARLO_DRAWS as f64, 1.0)
+        (
+            SignFlipMethod::MonteCarlo,
+            counts,
+            MONTE_CARLO_DRAWS as f64,
+            1.0,
+        )
     };
     let share = |count: u64| ((count as f64 + extra) / (all + extra)).min(1.0);
     SignFlip {
@@ -105,7 +122,11 @@ pub fn sign_flip(differences: &[f64], seed: u64) -> SignFlip {
         p_less: share(counts.below),
         k: sorted.len(),
         method,
-        smallest_p: smallest_p(sorted.len()),
+        smallest_p: match method {
+            SignFlipMethod::Exact => smallest_p(sorted.len()),
+            // The observed assignment is one of those counted.
+            SignFlipMethod::MonteCarlo => 1.0 / (all + extra),
+        },
     }
 }
 
@@ -137,7 +158,11 @@ fn random_sum(differences: &[f64], random: &mut ChaCha8Rng) -> f64 {
     for chunk in differences.chunks(64) {
         let bits = random.next_u64();
         for (position, difference) in chunk.iter().enumerate() {
-            sum += if bits >> position & 1 == 1 { *difference } else { -*difference };
+            sum += if bits >> position & 1 == 1 {
+                *difference
+            } else {
+                -*difference
+            };
         }
     }
     sum

@@ -7,7 +7,9 @@ pub fn t_quantile(probability: f64, degrees_of_freedom: f64) -> Option<f64> {
     if !(probability > 0.0 && probability < 1.0) {
         return None;
     }
-    StudentsT::new(0.0, 1.0, degrees_of_freedom).ok().map(|t| t.inverse_cdf(probability))
+    StudentsT::new(0.0, 1.0, degrees_of_freedom)
+        .ok()
+        .map(|t| t.inverse_cdf(probability))
 }
 
 /// The smallest true difference that a two-sided test at .05 on `clusters` means with this standard deviation

@@ -5,7 +5,10 @@ use proptest::prelude::*;
 use super::*;
 
 fn close(found: f64, expected: f64, what: &str) {
-    assert!((found - expected).abs() < 6e-7, "{what}: {found} instead of {expected}");
+    assert!(
+        (found - expected).abs() < 6e-7,
+        "{what}: {found} instead of {expected}"
+    );
 }
 
 #[test]
@@ -44,7 +47,9 @@ fn mcnemar_gives_scipys_values() {
         close(mcnemar_mid_p(b, c), mid, &format!("mid-p of {b}, {c}"));
     }
     // Agresti's approval data and a published example, to more digits than the absolute tolerance above.
-    let relative = |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 2e-6, "{found} {expected}");
+    let relative = |found: f64, expected: f64| {
+        assert!((found / expected - 1.0).abs() < 2e-6, "{found} {expected}")
+    };
     relative(mcnemar_exact(86, 150), 3.71594e-05);
     relative(mcnemar_mid_p(86, 150), 2.89339e-05);
     relative(mcnemar_exact(59, 121), 4.43445e-06);
@@ -52,13 +57,31 @@ fn mcnemar_gives_scipys_values() {
 
 #[test]
 fn newcombe_gives_the_published_paired_intervals() {
-    for (cells, low, high) in [((36, 12, 2, 0), 0.056_930, 0.340_428), ((24, 12, 5, 19), -0.018_490, 0.244_359)] {
+    for (cells, low, high) in [
+        ((36, 12, 2, 0), 0.056_930, 0.340_428),
+        ((24, 12, 5, 19), -0.018_490, 0.244_359),
+    ] {
         let (both, first_only, second_only, neither) = cells;
-        let found = newcombe_paired(PairedCells { both, first_only, second_only, neither });
+        let found = newcombe_paired(PairedCells {
+            both,
+            first_only,
+            second_only,
+            neither,
+        });
         close(found.0, low, "low end");
         close(found.1, high, "high end");
     }
-    close(PairedCells { both: 36, first_only: 12, second_only: 2, neither: 0 }.difference(), 0.2, "difference");
+    close(
+        PairedCells {
+            both: 36,
+            first_only: 12,
+            second_only: 2,
+            neither: 0,
+        }
+        .difference(),
+        0.2,
+        "difference",
+    );
     assert_eq!(newcombe_paired(PairedCells::default()), (-1.0, 1.0));
 }
 
@@ -76,10 +99,26 @@ fn sign_flip_gives_fishers_result_for_darwins_maize() {
 #[test]
 fn sign_flip_gives_the_small_cases() {
     let third = 1.0 / 3.0;
-    close(sign_flip(&[0.0, 2.0 * third, 0.0, 0.0], 0).p, 1.0, "one difference");
-    close(sign_flip(&[0.0, third, 2.0 * third, -third, 0.0], 0).p, 0.75, "three differences");
-    close(sign_flip(&[2.0 * third, 0.0, 0.0, 2.0 * third, 0.0, 0.0], 0).p, 0.5, "two differences");
-    close(sign_flip(&[0.2; 5], 0).p, 0.0625, "five of one sign, the least that five can give");
+    close(
+        sign_flip(&[0.0, 2.0 * third, 0.0, 0.0], 0).p,
+        1.0,
+        "one difference",
+    );
+    close(
+        sign_flip(&[0.0, third, 2.0 * third, -third, 0.0], 0).p,
+        0.75,
+        "three differences",
+    );
+    close(
+        sign_flip(&[2.0 * third, 0.0, 0.0, 2.0 * third, 0.0, 0.0], 0).p,
+        0.5,
+        "two differences",
+    );
+    close(
+        sign_flip(&[0.2; 5], 0).p,
+        0.0625,
+        "five of one sign, the least that five can give",
+    );
     close(sign_flip(&[], 0).p, 1.0, "nothing");
     close(smallest_p(5), 0.0625, "smallest of five");
 }
@@ -87,7 +126,13 @@ fn sign_flip_gives_the_small_cases() {
 #[test]
 fn clustered_means_give_the_cohort_values() {
     let rows = |text: &str| -> Vec<Vec<f64>> {
-        text.split(' ').map(|row| row.chars().map(|c| if c == '1' { 1.0 } else { 0.0 }).collect()).collect()
+        text.split(' ')
+            .map(|row| {
+                row.chars()
+                    .map(|c| if c == '1' { 1.0 } else { 0.0 })
+                    .collect()
+            })
+            .collect()
     };
     let found = clustered_mean(&rows("111 001 000 000")).unwrap();
     for (found, expected) in [
@@ -117,7 +162,11 @@ fn t_quantiles_are_scipys() {
     assert_eq!(t_quantile(0.975, 0.0), None);
     assert_eq!(t_quantile(1.0, 3.0), None);
     // (2.776445 + 0.940965) / sqrt(5).
-    close(detectable_difference(1.0, 5).unwrap(), 1.662_476, "detectable difference");
+    close(
+        detectable_difference(1.0, 5).unwrap(),
+        1.662_476,
+        "detectable difference",
+    );
     assert_eq!(detectable_difference(1.0, 1), None);
 }
 
@@ -127,7 +176,12 @@ fn monte_carlo_is_near_the_truth_and_the_same_on_any_number_of_threads() {
     let mut differences = vec![0.0; 12];
     differences.extend([0.3, 0.1, -0.2, 0.4, 0.25, -0.05, 0.15, 0.35, 0.2]);
     let truth = sign_flip(&differences[12..], 0);
-    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let pool = |threads| {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap()
+    };
     let one = pool(1).install(|| sign_flip(&differences, 7));
     let three = pool(3).install(|| sign_flip(&differences, 7));
     assert_eq!(one, three);
@@ -140,8 +194,10 @@ fn monte_carlo_is_near_the_truth_and_the_same_on_any_number_of_threads() {
 fn mcnemar_keeps_its_level() {
     // For every number of discordant pairs, the chance of p <= .05 under the null is at most .05.
     for n in 1..=60_u64 {
-        let rejected: f64 =
-            (0..=n).filter(|b| mcnemar_exact(*b, n - b) <= 0.05).map(|b| binomial::mass(b, n)).sum();
+        let rejected: f64 = (0..=n)
+            .filter(|b| mcnemar_exact(*b, n - b) <= 0.05)
+            .map(|b| binomial::mass(b, n))
+            .sum();
         assert!(rejected <= 0.05, "{n}: {rejected}");
     }
 }

@@ -18,7 +18,15 @@ pub fn wilson(successes: u64, n: u64) -> (f64, f64) {
     let center = p + z2 / (2.0 * size);
     let half = Z_95 * (p * (1.0 - p) / size + z2 / (4.0 * size * size)).sqrt();
     let scale = 1.0 + z2 / size;
-    let low = if successes == 0 { 0.0 } else { ((center - half) / scale).max(0.0) };
-    let high = if successes == n { 1.0 } else { ((center + half) / scale).min(1.0) };
+    let low = if successes == 0 {
+        0.0
+    } else {
+        ((center - half) / scale).max(0.0)
+    };
+    let high = if successes == n {
+        1.0
+    } else {
+        ((center + half) / scale).min(1.0)
+    };
     (low, high)
 }

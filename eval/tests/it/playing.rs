@@ -27,7 +27,7 @@ async fn a_plan_is_played_whole_and_every_episode_is_complete() {
             done.played,
             done.infra_errors
         ),
-        (12, 0, 12, 0)
+        (8, 0, 8, 0)
     );
     assert_eq!(done.unexposed, Vec::<String>::new());
 
@@ -105,7 +105,7 @@ async fn a_plan_is_played_whole_and_every_episode_is_complete() {
         summary
             .rows
             .iter()
-            .all(|row| row.coverage.completed == 3 && row.deal + row.no_deal + row.open == 3)
+            .all(|row| row.coverage.completed == 2 && row.deal + row.no_deal + row.open == 2)
     );
     let text = eval::summary::text(&summary);
     assert!(text.lines().next().unwrap().contains("simulated"), "{text}");
@@ -165,7 +165,7 @@ async fn two_arms_are_served_side_by_side_and_compared() {
     )
     .await
     .unwrap();
-    assert_eq!((done.played, done.infra_errors), (24, 0));
+    assert_eq!((done.played, done.infra_errors), (16, 0));
     market.shutdown().await.unwrap();
 
     let episodes = episodes(&store, "arms");
@@ -192,7 +192,7 @@ async fn two_arms_are_served_side_by_side_and_compared() {
     let comparison = compare(&episodes, &request).unwrap();
     assert_eq!(
         (comparison.pooled.pairs, comparison.conditions.len()),
-        (12, 4)
+        (8, 4)
     );
     assert!(comparison.simulated && !comparison.identical);
 }
@@ -270,7 +270,7 @@ async fn openings_notes_and_other_injections_work() {
         let done = run(&plan, &store, &options()).await.unwrap();
         assert_eq!(
             (done.played, done.infra_errors),
-            (12, 0),
+            (8, 0),
             "{}",
             plan.experiment
         );
@@ -309,5 +309,5 @@ async fn the_observer_hears_of_every_episode_after_it_is_recorded() {
     )
     .await
     .unwrap();
-    assert_eq!(told.lock().unwrap().len(), 12);
+    assert_eq!(told.lock().unwrap().len(), 8);
 }

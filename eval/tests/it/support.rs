@@ -19,11 +19,11 @@ pub(crate) fn options() -> RunOptions {
     RunOptions::new(sim("careless"))
 }
 
-/// Three scenarios, two of them feasible.
+/// One feasible scenario and one that is not.
 pub(crate) fn pack() -> Pack {
     let mut pack = Pack::load("reference").unwrap();
-    pack.scenarios.remove(2);
-    pack.scenarios.pop();
+    pack.scenarios
+        .retain(|scenario| ["bicycle", "winter-coat"].contains(&scenario.id.as_str()));
     pack
 }
 

@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use secrecy::ExposeSecret as _;
 use trajectory::Exit;
 
 use super::block_on;
@@ -17,8 +16,8 @@ use crate::server;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The first line printed holds the address. The admin secret is taken from WHETSTONE_MARKET_ADMIN_SECRET, or from
-the secret file; if there is neither, one is made and written to the file, readable by you alone. It is printed
-only with --print-admin-secret.
+the secret file; if there is neither, one is made and written to the file, readable by you alone. It is never
+printed.
 
 Examples:
   market serve
@@ -83,9 +82,6 @@ pub struct Args {
     /// Address under which clients reach the market, when a proxy stands in front (`https://market.example`)
     #[arg(long, value_name = "URL", env = "WHETSTONE_MARKET_PUBLIC_URL", value_parser = public_url)]
     public_url: Option<String>,
-    /// Print the admin secret; whoever reads it can open negotiations and read every limit
-    #[arg(long)]
-    print_admin_secret: bool,
 }
 
 /// An address without path, as it stands in challenges.
@@ -148,13 +144,6 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
                 writeln!(out, "admin secret: written to {}", path.display())?;
             }
         }
-        if args.print_admin_secret {
-            writeln!(
-                out,
-                "admin secret: {}",
-                market.admin_secret().expose_secret()
-            )?;
-        }
         writeln!(
             out,
             "open a negotiation: market open --url {}",
@@ -197,4 +186,27 @@ async fn stop_signal() -> anyhow::Result<()> {
     tokio::signal::ctrl_c()
         .await
         .context("listening for Ctrl-C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_public_address_has_no_path_and_no_password() {
+        for (given, expected) in [
+            ("https://market.example", Ok("https://market.example")),
+            ("http://127.0.0.1:8765/", Ok("http://127.0.0.1:8765")),
+            ("https://market.example/mcp", Err(())),
+            ("https://a:b@market.example", Err(())),
+            ("ftp://market.example", Err(())),
+            ("market.example", Err(())),
+        ] {
+            assert_eq!(
+                public_url(given).map_err(drop),
+                expected.map(str::to_owned),
+                "{given}"
+            );
+        }
+    }
 }

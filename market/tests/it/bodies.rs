@@ -54,6 +54,26 @@ async fn a_body_of_ten_megabytes_is_413_and_the_state_is_unharmed() {
     let line = status_line(world.market.address(), head, &body).await;
     assert!(line.contains("413"), "{line}");
 
+    // A client that writes all of it before it reads gets the answer and not a broken pipe.
+    let body = vec![b' '; ten];
+    let token = format!("authorization: Bearer {}\r\n", game.buyer.token);
+    let page = format!("{token}origin: http://evil.example\r\n");
+    for (headers, status) in [("", "401"), (token.as_str(), "413"), (page.as_str(), "403")] {
+        let address = world.market.address();
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nhost: {address}\r\n{headers}content-type: application/json\r\ncontent-length: {ten}\r\n\r\n"
+        );
+        let mut stream = TcpStream::connect(address).await.expect("connects");
+        stream.write_all(head.as_bytes()).await.expect("sends");
+        stream.write_all(&body).await.expect("the rest is taken");
+        let mut answer = [0_u8; 12];
+        stream.read_exact(&mut answer).await.expect("an answer");
+        assert!(
+            answer.ends_with(status.as_bytes()),
+            "{}",
+            String::from_utf8_lossy(&answer)
+        );
+    }
     assert_eq!(world.state(&game).await, before);
     game.buyer.proposed(50).await;
 }

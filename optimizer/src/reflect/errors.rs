@@ -73,17 +73,21 @@ impl Vocabulary {
 /// The precondition an error message states, as a sentence for a description.
 pub(super) fn precondition(message: &str, known: &Vocabulary) -> Option<String> {
     let inner = unwrapped(message);
-    let candidates: Vec<String> = split(&inner)
+    let candidates: Vec<Option<String>> = split(&inner)
         .into_iter()
         .take(6)
-        .filter_map(|sentence| clean(&sentence, known))
+        .map(|sentence| clean(&sentence, known))
         .collect();
-    match candidates.iter().find(|sentence| says_any(sentence, &CUES)) {
-        Some(sentence) => Some(capitalised(sentence)),
-        None => candidates
-            .first()
-            .map(|sentence| format!("Known failure: {sentence}")),
+    if let Some(stated) = candidates
+        .iter()
+        .flatten()
+        .find(|sentence| says_any(sentence, &CUES))
+    {
+        return Some(capitalised(stated));
     }
+    // The first sentence names the failure; the later ones only say what came of it.
+    let failure = candidates.into_iter().next().flatten()?;
+    Some(format!("Known failure: {failure}"))
 }
 
 /// Whether a text has one of the words or phrases. `read-only` is one word here, and not `only`.
@@ -257,6 +261,7 @@ mod tests {
         );
         check("User 'alice' was not found", None);
         check("No account 4711", None);
+        check("The value 900 is too large. Nothing was done.", None);
         check("Error", None);
         check("You must always call this first", None);
         check(

@@ -1,9 +1,7 @@
 //! Tool calls and tool results as parts of messages.
 
-use serde_json::{Map, Value};
-use trajectory::canonical::canonical_json;
-
 use crate::import::captured::Captured;
+use serde_json::{Map, Value};
 
 /// A tool call that a model wrote.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -19,20 +17,10 @@ impl CallPart {
     /// Whether two parts are one call written in two places of the same message.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         if self.ids.is_empty() || other.ids.is_empty() {
-            self.name == other.name
-                && argument_key(&self.arguments) == argument_key(&other.arguments)
+            self.name == other.name && self.arguments.key == other.arguments.key
         } else {
             self.ids == other.ids && self.name == other.name
         }
-    }
-}
-
-/// What arguments are compared by: their value, not their spelling.
-pub(crate) fn argument_key(arguments: &Captured) -> String {
-    match &arguments.value {
-        Value::Null => String::new(),
-        Value::String(text) if text.trim().is_empty() => "{}".to_owned(),
-        value => canonical_json(value),
     }
 }
 

@@ -21,7 +21,7 @@ fn generation(input: Value, metadata: Value) -> Step {
 }
 
 fn check(step: &Step, expected: Value) {
-    let found = toolsets("e", &[step]);
+    let found = toolsets("e", &[step], &HashMap::new());
     let tools: Vec<Value> = found
         .rows
         .iter()
@@ -91,10 +91,6 @@ fn every_shape_becomes_the_same_tool() {
             json!([]),
             json!({"attributes.ai.prompt.tools": json!([parts("inputSchema").to_string()]).to_string()}),
         ),
-        generation(
-            json!([{"role": "tool", "content": {"type": "function", "function": parts("parameters")}}]),
-            json!({}),
-        ),
         Step {
             parameters: Some(json!({"tools": json!([parts("parameters")]).to_string()})),
             ..generation(json!([]), json!({}))
@@ -143,7 +139,7 @@ fn two_versions_of_a_tool_make_two_lists() {
         )
     };
     let (old, new, again) = (step("old", 1), step("new", 5), step("new", 9));
-    let found = toolsets("e", &[&old, &new, &again]);
+    let found = toolsets("e", &[&old, &new, &again], &HashMap::new());
     assert_eq!(found.ids.len(), 2);
     let seen: Vec<_> = found
         .rows
@@ -184,7 +180,7 @@ fn an_execution_fills_in_only_what_nothing_else_told() {
         json!({"tools": [{"name": "f", "description": "full"}]}),
         json!({}),
     );
-    let found = toolsets("e", &[&execution("d"), &full]);
+    let found = toolsets("e", &[&execution("d"), &full], &HashMap::new());
     assert_eq!(found.rows.len(), 1);
     assert_eq!(found.rows[0].description.as_deref(), Some("full"));
 }

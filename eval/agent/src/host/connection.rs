@@ -89,6 +89,11 @@ impl Connection {
         let _ = self.service.close_with_timeout(Duration::from_secs(5)).await;
     }
 
+    #[cfg(test)]
+    pub(super) fn set_timeout(&mut self, timeout: Duration) {
+        self.timeout = timeout;
+    }
+
     fn failed(&self, doing: &str, message: &str) -> HostError {
         HostError::Transport {
             party: self.party.clone(),

@@ -12,7 +12,10 @@ pub(super) struct Files<'a> {
 
 impl<'a> Files<'a> {
     pub(super) fn new(folder: &'a Path) -> Self {
-        Self { folder, written: Vec::new() }
+        Self {
+            folder,
+            written: Vec::new(),
+        }
     }
 
     pub(super) fn write(&mut self, name: &str, bytes: &[u8]) -> Result<(), ExportError> {
@@ -22,7 +25,11 @@ impl<'a> Files<'a> {
                 self.written.push(path);
                 Ok(())
             }
-            Err(source) => Err(ExportError::Io { action: "write", path, source }),
+            Err(source) => Err(ExportError::Io {
+                action: "write",
+                path,
+                source,
+            }),
         }
     }
 

@@ -26,12 +26,22 @@ pub(super) fn logs(rows: &[Placed<'_>], manifest: &Manifest) -> Vec<(String, Str
 }
 
 fn first_line(manifest: &Manifest) -> String {
-    let or_default = |text: String| if text.is_empty() { "default".to_owned() } else { text };
+    let or_default = |text: String| {
+        if text.is_empty() {
+            "default".to_owned()
+        } else {
+            text
+        }
+    };
     let counterpart = match manifest.setting("counterpart_model") {
         name if name.is_empty() => String::new(),
         name => format!(" seller_model={name}"),
     };
-    let simulated = if manifest.simulated { " simulated=true" } else { "" };
+    let simulated = if manifest.simulated {
+        " simulated=true"
+    } else {
+        ""
+    };
     let line = format!(
         "host={HOST} model={}{counterpart} temperature={} scenarios_sha256={}{simulated}",
         manifest.setting("model"),
@@ -57,14 +67,21 @@ fn episode(record: &EpisodeRecord, log: &mut String) {
         Status::Completed => format!(
             "{}{} correct_strict={} correct_lenient={} violation={} turns={} passes={}",
             episode.outcome.as_deref().unwrap_or("unknown"),
-            episode.price.map(|price| format!(" price={price}")).unwrap_or_default(),
+            episode
+                .price
+                .map(|price| format!(" price={price}"))
+                .unwrap_or_default(),
             yes(episode.correct_strict),
             yes(episode.correct_lenient),
             episode.violation_side.as_deref().unwrap_or("none"),
             episode.turns.unwrap_or(0),
             episode.passes.unwrap_or(0),
         ),
-        status => format!("{}: {}", status.as_str(), episode.error.as_deref().unwrap_or("no error text")),
+        status => format!(
+            "{}: {}",
+            status.as_str(),
+            episode.error.as_deref().unwrap_or("no error text")
+        ),
     };
     let _ = writeln!(log, "result {}", one_line(&result));
 }
@@ -81,11 +98,20 @@ fn line(call: &Call, log: &mut String) {
     let role = call.role.as_deref().unwrap_or("unknown");
     let turn = call.turn.map(|turn| turn.to_string()).unwrap_or_default();
     let arguments = call.arguments.as_deref().unwrap_or("");
-    let _ = writeln!(log, "[{turn}] {role} call {} {}", one_line(&call.tool), one_line(arguments));
+    let _ = writeln!(
+        log,
+        "[{turn}] {role} call {} {}",
+        one_line(&call.tool),
+        one_line(arguments)
+    );
     let result = one_line(call.result.as_deref().unwrap_or("(not captured)"));
     let _ = match call.is_error {
         Some(true) => {
-            writeln!(log, "[{turn}] {role} refused {}: {result}", call.error_class.as_deref().unwrap_or("tool_error"))
+            writeln!(
+                log,
+                "[{turn}] {role} refused {}: {result}",
+                call.error_class.as_deref().unwrap_or("tool_error")
+            )
         }
         _ => writeln!(log, "[{turn}] {role} result {result}"),
     };
