@@ -38,38 +38,77 @@ pub(crate) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         args.model,
         args.model
     );
-    std::fs::create_dir_all(&args.dir).with_context(|| format!("creating the folder `{}`", args.dir.display()))?;
+    std::fs::create_dir_all(&args.dir)
+        .with_context(|| format!("creating the folder `{}`", args.dir.display()))?;
     let at = |name: &str| args.dir.join(name).display().to_string();
     let pack = Pack::load(&args.pack)?;
     let (practice, held_out) = halves(&pack);
     write_pack(Path::new(&at("practice.json")), &practice)?;
     write_pack(Path::new(&at("held-out.json")), &held_out)?;
 
-    writeln!(out, "SIMULATED AGENTS: rule-based negotiators that know only what tool descriptions tell them.")?;
-    writeln!(out, "What follows shows how the loop works; it says nothing about any language model.")?;
-    let mut demo = Demo { out, store: at("store"), model: args.model.clone() };
+    writeln!(
+        out,
+        "SIMULATED AGENTS: rule-based negotiators that know only what tool descriptions tell them."
+    )?;
+    writeln!(
+        out,
+        "What follows shows how the loop works; it says nothing about any language model."
+    )?;
+    let mut demo = Demo {
+        out,
+        store: at("store"),
+        model: args.model.clone(),
+    };
 
-    demo.title("1. Record a baseline: the market's careless one-line descriptions, practice scenarios")?;
+    demo.title(
+        "1. Record a baseline: the market's careless one-line descriptions, practice scenarios",
+    )?;
     demo.eval_run(&at("practice.json"))?;
     demo.title("2. Diagnose: what goes wrong, and which text could have prevented it")?;
-    demo.optimizer(&["diagnose", "--experiment", PRACTICE, "--format", "markdown"], &["--out", &at("diagnosis.md")], Show::Nothing)?;
-    demo.optimizer(&["diagnose", "--experiment", PRACTICE], &[], Show::Lines(40))?;
+    demo.optimizer(
+        &["diagnose", "--experiment", PRACTICE, "--format", "markdown"],
+        &["--out", &at("diagnosis.md")],
+        Show::Nothing,
+    )?;
+    demo.optimizer(
+        &["diagnose", "--experiment", PRACTICE],
+        &[],
+        Show::Lines(40),
+    )?;
     demo.title("3. Propose new descriptions from that evidence")?;
     let version = at("candidate.json");
     let proposed = demo.optimizer(
         &["propose", "--experiment", PRACTICE, "--reflector", "mined"],
-        &["--out", &version, "--proposal", &at("proposal.md"), "--force"],
+        &[
+            "--out",
+            &version,
+            "--proposal",
+            &at("proposal.md"),
+            "--force",
+        ],
         Show::Everything,
     )?;
     if proposed.exit != Exit::Done {
-        writeln!(demo.out, "Nothing was proposed, so there is nothing to compare.")?;
+        writeln!(
+            demo.out,
+            "Nothing was proposed, so there is nothing to compare."
+        )?;
         return Ok(proposed.exit);
     }
-    let html = demo.optimizer(&["diff", "baseline", &version, "--format", "html"], &[], Show::Nothing)?;
+    let html = demo.optimizer(
+        &["diff", "baseline", &version, "--format", "html"],
+        &[],
+        Show::Nothing,
+    )?;
     write_file(Path::new(&at("diff.html")), &html.printed)?;
 
     demo.title("4. Compare both versions in all four conditions, on the held-out scenarios")?;
-    demo.eval_compare(&at("held-out.json"), &version, &at("report.html"), Path::new(&at("comparison.json")))?;
+    demo.eval_compare(
+        &at("held-out.json"),
+        &version,
+        &at("report.html"),
+        Path::new(&at("comparison.json")),
+    )?;
     demo.farewell(&args.dir)?;
     Ok(Exit::Done)
 }
@@ -125,21 +164,60 @@ impl Demo<'_> {
     fn eval_run(&mut self, pack: &str) -> anyhow::Result<()> {
         let (store, model) = (self.store.clone(), self.model.clone());
         let arguments = [
-            "eval", "run", "--pack", pack, "--conditions", "all", "--repeats", "1", "--model", &model,
-            "--experiment", PRACTICE, "--store", &store,
+            "eval",
+            "run",
+            "--pack",
+            pack,
+            "--conditions",
+            "all",
+            "--repeats",
+            "1",
+            "--model",
+            &model,
+            "--experiment",
+            PRACTICE,
+            "--store",
+            &store,
         ];
-        let gave = self.command(&arguments, |out| eval::cli::run(eval::cli::Cli::try_parse_from(arguments)?, out))?;
+        let gave = self.command(&arguments, |out| {
+            eval::cli::run(eval::cli::Cli::try_parse_from(arguments)?, out)
+        })?;
         self.show(&gave, Show::Everything)
     }
 
-    fn eval_compare(&mut self, pack: &str, version: &str, page: &str, json: &Path) -> anyhow::Result<()> {
+    fn eval_compare(
+        &mut self,
+        pack: &str,
+        version: &str,
+        page: &str,
+        json: &Path,
+    ) -> anyhow::Result<()> {
         let (store, model) = (self.store.clone(), self.model.clone());
         let arguments = [
-            "eval", "compare", "--baseline", "baseline", "--candidate", version, "--pack", pack,
-            "--conditions", "all", "--repeats", "1", "--model", &model, "--experiment", JUDGED,
-            "--store", &store, "--report", page,
+            "eval",
+            "compare",
+            "--baseline",
+            "baseline",
+            "--candidate",
+            version,
+            "--pack",
+            pack,
+            "--conditions",
+            "all",
+            "--repeats",
+            "1",
+            "--model",
+            &model,
+            "--experiment",
+            JUDGED,
+            "--store",
+            &store,
+            "--report",
+            page,
         ];
-        let gave = self.command(&arguments, |out| eval::cli::run(eval::cli::Cli::try_parse_from(arguments)?, out))?;
+        let gave = self.command(&arguments, |out| {
+            eval::cli::run(eval::cli::Cli::try_parse_from(arguments)?, out)
+        })?;
         self.show(&gave, Show::Everything)?;
         // Everything is recorded by now, so this only reads.
         let with_json = [&arguments[..], &["--json"]].concat();
@@ -154,7 +232,10 @@ impl Demo<'_> {
         let gave = match show {
             Show::Nothing => {
                 let mut printed = Vec::new();
-                let exit = optimizer::cli::run(optimizer::cli::Cli::try_parse_from(&arguments)?, &mut printed)?;
+                let exit = optimizer::cli::run(
+                    optimizer::cli::Cli::try_parse_from(&arguments)?,
+                    &mut printed,
+                )?;
                 Gave { exit, printed }
             }
             _ => self.command(&arguments, |out| {
@@ -189,7 +270,11 @@ impl Demo<'_> {
                     writeln!(self.out, "{line}")?;
                 }
                 if lines.len() > most {
-                    writeln!(self.out, "… {} more lines; the whole of it is in diagnosis.md", lines.len() - most)?;
+                    writeln!(
+                        self.out,
+                        "… {} more lines; the whole of it is in diagnosis.md",
+                        lines.len() - most
+                    )?;
                 }
             }
         }
@@ -201,7 +286,10 @@ impl Demo<'_> {
         for (name, what) in [
             ("report.html", "the comparison as a page"),
             ("comparison.json", "the comparison for machines"),
-            ("candidate.json", "the new toolset version (an MCP tools/list result)"),
+            (
+                "candidate.json",
+                "the new toolset version (an MCP tools/list result)",
+            ),
             ("proposal.md", "why each text was changed, with episode ids"),
             ("diff.html", "the word-level difference"),
             ("diagnosis.md", "the diagnosis"),
@@ -209,7 +297,11 @@ impl Demo<'_> {
             ("held-out.json", "scenarios that judged it"),
             ("store", "every episode, tool call and message, as Parquet"),
         ] {
-            writeln!(self.out, "  {:<40} {what}", dir.join(name).display().to_string())?;
+            writeln!(
+                self.out,
+                "  {:<40} {what}",
+                dir.join(name).display().to_string()
+            )?;
         }
         let store = &self.store;
         self.out.write_all(

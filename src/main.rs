@@ -51,7 +51,9 @@ enum Command {
         command: eval::cli::Command,
     },
     /// Print the completion script of a shell
-    #[command(after_help = "Example:\n  whetstone completions bash > ~/.local/share/bash-completion/completions/whetstone")]
+    #[command(
+        after_help = "Example:\n  whetstone completions bash > ~/.local/share/bash-completion/completions/whetstone"
+    )]
     Completions {
         /// The shell
         shell: clap_complete::Shell,

@@ -31,6 +31,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use indicatif::ProgressBar;
 use serde_json::json;
 use trajectory::EpisodeRecord;
 use trajectory::canonical::sha256_hex;
@@ -54,6 +55,8 @@ pub struct ImportOptions {
     pub strict: bool,
     /// Take traces anew that were imported before.
     pub replace: bool,
+    /// Shows how much of the files is read.
+    pub progress: ProgressBar,
     /// Largest single JSON document, in bytes.
     pub document_limit: usize,
 }
@@ -65,6 +68,7 @@ impl Default for ImportOptions {
             dry_run: false,
             strict: false,
             replace: false,
+            progress: ProgressBar::hidden(),
             document_limit: 512 << 20,
         }
     }
@@ -108,7 +112,7 @@ pub fn import(
         ..Summary::default()
     };
     let sources = source::list(paths).map_err(ImportError::List)?;
-    let gathered = gather(&sources, options.document_limit, &mut summary);
+    let gathered = gather(&sources, options, &mut summary);
     if options.strict && summary.has_problems() {
         return Err(strict(&summary));
     }
@@ -136,20 +140,23 @@ pub fn import(
 }
 
 /// Reads all documents of all files.
-fn gather(sources: &[Source], limit: usize, summary: &mut Summary) -> Gathered {
+fn gather(sources: &[Source], options: &ImportOptions, summary: &mut Summary) -> Gathered {
     let mut gathered = Gathered::default();
+    options
+        .progress
+        .set_length(sources.iter().map(Source::size).sum());
     for source in sources {
         let mut file = FileSummary {
             file: source.name.clone(),
             ..FileSummary::default()
         };
-        match source.open() {
+        match source.open(&options.progress) {
             Err(problem) => file.problem = Some(problem),
             Ok(reader) => {
                 let before = (summary.rejected.len(), summary.rejected_rows);
                 let mut each =
                     |piece| read_piece(piece, &source.name, &mut file, &mut gathered, summary);
-                let result = documents::cut(reader, limit, &mut each);
+                let result = documents::cut(reader, options.document_limit, &mut each);
                 match result {
                     Err(error) => file.problem = Some(format!("cannot be read: {error}")),
                     Ok(Layout::Empty) => file.problem = Some("an empty file".to_owned()),

@@ -151,10 +151,10 @@ mod tests {
         type Tamper = fn(&mut Report);
         let tampered: [(&str, Tamper); 8] = [
             ("attempted_violations of the buyer", |r| {
-                r.counters.attempted_violations.buyer = 2
+                r.counters.attempted_violations.buyer = 2;
             }),
             ("attempted_violations of the seller", |r| {
-                r.counters.attempted_violations.seller = 2
+                r.counters.attempted_violations.seller = 2;
             }),
             ("turns", |r| r.counters.turns = 2),
             ("passes", |r| r.counters.passes = 2),

@@ -8,6 +8,7 @@ mod contrast;
 mod markdown;
 mod metric;
 mod pairs;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -24,8 +25,8 @@ pub use markdown::markdown;
 pub(crate) use metric::tokens;
 pub use metric::{Metric, UnknownMetric};
 pub use pairs::Coverage;
+pub(crate) use tables::{BEHAVIOUR, CONDITIONS, behaviour, difference, interval, primary};
 pub use text::text;
-pub(crate) use text::{BEHAVIOUR, PRIMARY, behaviour_row, difference, row};
 pub use verdict::{Verdict, VerdictKind};
 
 use crate::manifest::Manifest;
@@ -118,6 +119,8 @@ pub struct MetricChoice {
     pub title: &'static str,
     /// Whether more is better.
     pub higher_is_better: bool,
+    /// Whether an episode has it or not, rather than how much of it.
+    pub is_binary: bool,
     /// The one stated before the run.
     pub stated: &'static str,
     /// Whether the two are the same.
@@ -325,6 +328,7 @@ pub fn compare(episodes: &[Episode], request: &Request<'_>) -> Result<Comparison
             name: metric.as_str(),
             title: metric.title(),
             higher_is_better: metric.higher_is_better(),
+            is_binary: metric.is_binary(),
             stated: stated.as_str(),
             as_stated: metric == stated,
         },

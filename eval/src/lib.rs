@@ -31,3 +31,4 @@ pub mod report;
 pub mod run;
 pub mod stats;
 pub mod summary;
+mod table;

@@ -12,6 +12,7 @@ use minijinja::{Environment, Value, context};
 use crate::compare::{self, Comparison};
 use crate::figures::{self, one_line};
 use crate::summary::{self, Summary};
+use crate::table::Grid;
 
 /// The template's name ends in `.html`, which switches escaping on.
 const NAME: &str = "report.html";
@@ -34,8 +35,8 @@ impl HtmlFragment {
 pub struct ReportError(#[from] minijinja::Error);
 
 /// A table of the page.
-fn table(title: &str, header: &[&'static str], rows: Vec<Vec<String>>) -> Value {
-    context! { title => title, header => header.to_vec(), rows => rows }
+fn table(title: &str, grid: Grid) -> Value {
+    context! { title => title, header => grid.header, rows => grid.rows }
 }
 
 /// The page of a comparison; `difference` shows how the texts differ, in place of both texts side by side.
@@ -46,25 +47,18 @@ pub fn comparison(
     comparison: &Comparison,
     difference: Option<&HtmlFragment>,
 ) -> Result<String, ReportError> {
-    let cells = || comparison.conditions.iter().chain([&comparison.pooled]);
-    let primary = cells()
-        .filter_map(|cell| {
-            cell.contrast(comparison.metric.name)
-                .map(|contrast| compare::row(cell, contrast))
-        })
-        .collect();
     let tables = vec![
         table(
-            &format!("The four conditions: {}", comparison.metric.title),
-            &compare::PRIMARY,
-            primary,
+            &format!(
+                "Both versions in the four conditions: {}",
+                comparison.metric.title
+            ),
+            compare::primary(comparison),
         ),
         table(
-            "Behaviour per episode, baseline -> candidate",
-            &compare::BEHAVIOUR,
-            cells().map(compare::behaviour_row).collect(),
+            "Baseline -> candidate, per episode or in total",
+            compare::behaviour(comparison),
         ),
-        by_scenario(comparison),
     ];
     let mut facts = vec![("experiment", comparison.experiment.clone())];
     for (name, side) in [
@@ -100,6 +94,12 @@ pub fn comparison(
     facts.push(("repeats", comparison.repeats.to_string()));
     facts.push(("metric", stated(comparison)));
     let plot = plot::intervals(comparison);
+    let methods: Vec<&str> = comparison
+        .methods
+        .iter()
+        .copied()
+        .chain([compare::CONDITIONS, compare::BEHAVIOUR])
+        .collect();
     let discordant: Vec<Value> = comparison
         .discordant
         .iter()
@@ -135,11 +135,12 @@ pub fn comparison(
         facts => lines(&facts),
         tables => tables,
         plot => plot.map(Value::from_safe_string),
+        by_scenario => by_scenario(comparison),
         plot_title => format!("Difference in {}, candidate minus baseline", comparison.metric.title),
         difference => difference.map(|html| Value::from_safe_string(html.0.clone())),
         changes => changes,
         discordant => discordant,
-        methods => &comparison.methods,
+        methods => methods,
     })
 }
 
@@ -150,18 +151,9 @@ pub fn comparison(
 pub fn summary(summary: &Summary) -> Result<String, ReportError> {
     let mut tables = Vec::new();
     for (arm, toolset) in &summary.toolsets {
-        let rows = || summary.rows.iter().filter(|row| row.arm == *arm);
         let title = |what: &str| format!("{what}: {arm} {toolset}");
-        tables.push(table(
-            &title("Outcomes"),
-            &summary::OUTCOMES,
-            rows().map(summary::outcomes).collect(),
-        ));
-        tables.push(table(
-            &title("Behaviour"),
-            &summary::BEHAVIOUR,
-            rows().map(summary::behaviour).collect(),
-        ));
+        tables.push(table(&title("Outcomes"), summary::outcomes(summary, arm)));
+        tables.push(table(&title("Behaviour"), summary::behaviour(summary, arm)));
     }
     let facts = [
         ("experiment", summary.experiment.clone()),
@@ -228,7 +220,6 @@ fn by_scenario(comparison: &Comparison) -> Value {
     });
     table(
         "Mean difference by scenario: what the test rests on",
-        &["scenario", "pairs", "difference"],
-        rows,
+        Grid::new(&["scenario", "pairs", "difference"], rows),
     )
 }

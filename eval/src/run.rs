@@ -233,6 +233,8 @@ async fn play_all(
     // Dropping the set ends what is in flight; nothing of it is recorded.
     let mut in_flight: JoinSet<Result<EpisodeRecord, RunError>> = JoinSet::new();
     let mut interrupted = false;
+    // One listener for the whole run: one made anew for every wait would miss what is pressed in between.
+    let mut interrupt = std::pin::pin!(tokio::signal::ctrl_c());
     loop {
         while !interrupted && in_flight.len() < concurrency {
             let Some(spec) = todo.pop_front() else { break };
@@ -244,11 +246,14 @@ async fn play_all(
                 Some(ended) => ended,
                 None => break,
             },
-            signal = tokio::signal::ctrl_c() => {
+            signal = interrupt.as_mut() => {
                 if signal.is_err() || interrupted {
+                    // What is left unplayed must not look like a finished run.
+                    interrupted = true;
                     break;
                 }
                 interrupted = true;
+                interrupt.set(tokio::signal::ctrl_c());
                 progress.tell("stopping: waiting for the episodes in flight (press Ctrl-C again to drop them)");
                 continue;
             }

@@ -8,9 +8,7 @@ use market::Condition;
 use serde::Serialize;
 use trajectory::{Episode, Status};
 
-pub(crate) use text::{
-    BEHAVIOUR, OUTCOMES, behaviour, markdown_cell, markdown_table, outcomes, remarks, setup, title,
-};
+pub(crate) use text::{behaviour, outcomes, remarks, setup, title};
 pub use text::{markdown, text};
 
 use crate::compare::{Coverage, Rate, tokens};

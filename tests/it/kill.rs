@@ -68,6 +68,9 @@ fn run_and_kill(folder: &Path, store: &str, enough: impl Fn(&Path) -> bool) {
     child.wait().expect("the child ends");
 }
 
+/// Says from the state of the store whether it is time to kill.
+type Enough = Box<dyn Fn(&Path) -> bool>;
+
 #[test]
 fn a_run_killed_anywhere_completes_to_the_same_sixty_episodes() {
     let folder = tempfile::tempdir().unwrap();
@@ -77,7 +80,7 @@ fn a_run_killed_anywhere_completes_to_the_same_sixty_episodes() {
 
     // Before anything, early, in the middle, late, and once the first sealed part appears.
     let journalled = |n: usize| move |root: &Path| count_files(&root.join("journal")) >= n;
-    let points: Vec<(&str, Box<dyn Fn(&Path) -> bool>)> = vec![
+    let points: Vec<(&str, Enough)> = vec![
         ("at-once", Box::new(|root: &Path| root.exists())),
         ("after-1", Box::new(journalled(1))),
         ("after-17", Box::new(journalled(17))),

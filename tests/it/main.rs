@@ -1,4 +1,5 @@
 //! End-to-end tests: the binaries, run as a user runs them.
+#![cfg(test)]
 
 mod cli;
 mod demo;

@@ -22,7 +22,7 @@ struct Market {
 impl Market {
     /// Starts `market serve` on a free port and reads its address from the line it prints.
     fn start(folder: &Path) -> Self {
-        let mut child = Command::new(assert_cmd::cargo::cargo_bin("market"))
+        let child = Command::new(assert_cmd::cargo::cargo_bin("market"))
             .current_dir(folder)
             .args(["serve", "--bind", "127.0.0.1:0"])
             .env("WHETSTONE_MARKET_ADMIN_SECRET", SECRET)
@@ -30,23 +30,22 @@ impl Market {
             .stderr(Stdio::null())
             .spawn()
             .expect("the binary starts");
-        let stdout = child.stdout.take().expect("piped");
-        let mut seen = String::new();
-        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-            seen.push_str(&line);
-            seen.push('\n');
-            if let Some(at) = line.find("http://127.0.0.1:") {
-                let address: String = line[at + "http://".len()..]
-                    .chars()
-                    .take_while(|c| c.is_ascii_digit() || matches!(c, '.' | ':'))
-                    .collect();
-                return Self {
-                    child,
-                    url: format!("http://{address}"),
-                };
-            }
-        }
-        panic!("`market serve` printed no address:\n{seen}");
+        // Owned from here on, so that a failing test does not leave the server behind.
+        let mut market = Self {
+            child,
+            url: String::new(),
+        };
+        let stdout = market.child.stdout.take().expect("piped");
+        let first = BufReader::new(stdout)
+            .lines()
+            .next()
+            .expect("a line")
+            .expect("text");
+        let at = first
+            .find("http://127.0.0.1:")
+            .unwrap_or_else(|| panic!("no address in `{first}`"));
+        market.url = first[at..].trim().to_owned();
+        market
     }
 
     fn open(&self, folder: &Path) -> Value {

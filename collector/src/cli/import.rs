@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
 use trajectory::Exit;
 
 use super::StoreArgs;
@@ -66,9 +67,12 @@ pub(super) fn run(arguments: &ImportArgs, out: &mut dyn Write) -> anyhow::Result
         dry_run: arguments.dry_run,
         strict: arguments.strict,
         replace: arguments.replace,
+        progress: progress(),
         document_limit: arguments.max_document.clamp(1, 1 << 20) << 20,
     };
-    let summary = import(&arguments.files, &arguments.store.store, &options)?;
+    let result = import(&arguments.files, &arguments.store.store, &options);
+    options.progress.finish_and_clear();
+    let summary = result?;
     if arguments.json {
         let text = serde_json::to_string_pretty(&summary)?;
         writeln!(out, "{}", crate::terminal::plain_json(&text))?;
@@ -83,6 +87,14 @@ pub(super) fn run(arguments: &ImportArgs, out: &mut dyn Write) -> anyhow::Result
         }
     }
     Ok(Exit::Done)
+}
+
+/// On the terminal's error stream, and nowhere when that is no terminal.
+fn progress() -> ProgressBar {
+    let template = "reading {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
+    let style =
+        ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(0).with_style(style)
 }
 
 /// The summary for people.

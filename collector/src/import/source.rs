@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use indicatif::ProgressBar;
+
 /// A file to read, or standard input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Source {
@@ -90,15 +92,24 @@ const FOREIGN: &[(&[u8], &str)] = &[
 ];
 
 impl Source {
+    /// Its length in bytes, where that is known before reading.
+    pub(crate) fn size(&self) -> u64 {
+        let metadata = self.path.as_ref().and_then(|path| fs::metadata(path).ok());
+        metadata.map_or(0, |metadata| metadata.len())
+    }
+
     /// Opens the file for reading; files that cannot be text are refused with advice.
-    pub(crate) fn open(&self) -> Result<BufReader<Box<dyn Read>>, String> {
+    pub(crate) fn open(&self, progress: &ProgressBar) -> Result<BufReader<Box<dyn Read>>, String> {
         let reader: Box<dyn Read> = match &self.path {
             None => Box::new(io::stdin().lock()),
             Some(path) => {
                 Box::new(File::open(path).map_err(|error| format!("cannot be read: {error}"))?)
             }
         };
-        let mut reader = BufReader::with_capacity(1 << 16, reader);
+        let mut reader = BufReader::with_capacity(
+            1 << 16,
+            Box::new(progress.wrap_read(reader)) as Box<dyn Read>,
+        );
         let start = reader
             .fill_buf()
             .map_err(|error| format!("cannot be read: {error}"))?;

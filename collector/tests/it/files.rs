@@ -237,6 +237,21 @@ fn trace_download() {
 }
 
 #[test]
+fn the_documented_example() {
+    let example = "../trajectories/examples/langfuse-observations.jsonl";
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(example);
+    let summary = Place::new().import(&[path], &named("tracker")).unwrap();
+    assert_eq!(
+        (summary.traces, summary.calls, summary.failed_calls),
+        (10, 20, 9)
+    );
+    assert_eq!(
+        (summary.definitions, summary.scores, summary.rejected_rows),
+        (4, 10, 0)
+    );
+}
+
+#[test]
 fn traces_alone_have_no_calls_and_say_so() {
     let place = Place::new();
     let summary = place

@@ -38,7 +38,8 @@ impl Prices {
     }
 
     fn cost(&self, input_tokens: f64, output_tokens: f64) -> f64 {
-        (input_tokens * self.input_usd_per_million + output_tokens * self.output_usd_per_million) / 1e6
+        (input_tokens * self.input_usd_per_million + output_tokens * self.output_usd_per_million)
+            / 1e6
     }
 }
 
@@ -89,34 +90,60 @@ pub(crate) struct Reservation {
 }
 
 fn exhausted(unit: &'static str, limit: String, spent: String, wanted: String) -> BudgetExhausted {
-    BudgetExhausted { unit, limit, spent, wanted }
+    BudgetExhausted {
+        unit,
+        limit,
+        spent,
+        wanted,
+    }
 }
 
 impl Budget {
     pub(crate) fn new(limits: BudgetLimits, prices: Option<Prices>) -> Self {
-        Self { limits, prices, spent: Mutex::new(Spent::default()) }
+        Self {
+            limits,
+            prices,
+            spent: Mutex::new(Spent::default()),
+        }
     }
 
     /// Sets aside the most the next request can use, or refuses it.
     pub(crate) fn reserve(&self, claim: Claim) -> Result<Reservation, BudgetExhausted> {
         let tokens = claim.input_tokens.saturating_add(claim.output_tokens);
-        let usd = self.prices.map_or(0.0, |p| p.cost(claim.input_tokens as f64, claim.output_tokens as f64));
+        let usd = self.prices.map_or(0.0, |p| {
+            p.cost(claim.input_tokens as f64, claim.output_tokens as f64)
+        });
         let mut spent = self.lock();
         if let Some(limit) = self.limits.calls
             && spent.calls >= limit
         {
-            return Err(exhausted("calls", limit.to_string(), spent.calls.to_string(), "1".to_owned()));
+            return Err(exhausted(
+                "calls",
+                limit.to_string(),
+                spent.calls.to_string(),
+                "1".to_owned(),
+            ));
         }
         if let Some(limit) = self.limits.tokens
             && spent.tokens.saturating_add(tokens) > limit
         {
-            return Err(exhausted("tokens", limit.to_string(), spent.tokens.to_string(), tokens.to_string()));
+            return Err(exhausted(
+                "tokens",
+                limit.to_string(),
+                spent.tokens.to_string(),
+                tokens.to_string(),
+            ));
         }
         if let Some(limit) = self.limits.usd
             && spent.usd + usd > limit
         {
             let money = |amount: f64| format!("{amount:.4}");
-            return Err(exhausted("US dollars", money(limit), money(spent.usd), money(usd)));
+            return Err(exhausted(
+                "US dollars",
+                money(limit),
+                money(spent.usd),
+                money(usd),
+            ));
         }
         spent.calls += 1;
         spent.tokens = spent.tokens.saturating_add(tokens);
@@ -131,9 +158,14 @@ impl Budget {
         };
         let input = used(usage.input_tokens, claim.input_tokens);
         let output = used(usage.output_tokens, claim.output_tokens);
-        let usd = self.prices.map_or(0.0, |p| p.cost(input as f64, output as f64));
+        let usd = self
+            .prices
+            .map_or(0.0, |p| p.cost(input as f64, output as f64));
         let mut spent = self.lock();
-        spent.tokens = spent.tokens.saturating_sub(reservation.tokens).saturating_add(input.saturating_add(output));
+        spent.tokens = spent
+            .tokens
+            .saturating_sub(reservation.tokens)
+            .saturating_add(input.saturating_add(output));
         spent.usd += usd - reservation.usd;
     }
 
@@ -146,7 +178,9 @@ impl Budget {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Spent> {
         // Plain numbers: they are whole even when another thread died holding the lock.
-        self.spent.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.spent
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
@@ -155,12 +189,21 @@ mod tests {
     use super::*;
 
     fn claim(input_tokens: u64, output_tokens: u64) -> Claim {
-        Claim { input_tokens, output_tokens }
+        Claim {
+            input_tokens,
+            output_tokens,
+        }
     }
 
     #[test]
     fn a_limit_of_calls_allows_exactly_that_many() {
-        let budget = Budget::new(BudgetLimits { calls: Some(2), ..BudgetLimits::default() }, None);
+        let budget = Budget::new(
+            BudgetLimits {
+                calls: Some(2),
+                ..BudgetLimits::default()
+            },
+            None,
+        );
         let _one = budget.reserve(claim(1, 1)).unwrap();
         let two = budget.reserve(claim(1, 1)).unwrap();
         budget.release(&two);
@@ -171,10 +214,23 @@ mod tests {
 
     #[test]
     fn tokens_are_reserved_settled_and_released() {
-        let budget = Budget::new(BudgetLimits { tokens: Some(100), ..BudgetLimits::default() }, None);
+        let budget = Budget::new(
+            BudgetLimits {
+                tokens: Some(100),
+                ..BudgetLimits::default()
+            },
+            None,
+        );
         let first = budget.reserve(claim(40, 40)).unwrap();
         assert_eq!(budget.reserve(claim(20, 10)).unwrap_err().unit, "tokens");
-        budget.settle(&first, claim(40, 40), &Usage { input_tokens: Some(15), output_tokens: Some(5) });
+        budget.settle(
+            &first,
+            claim(40, 40),
+            &Usage {
+                input_tokens: Some(15),
+                output_tokens: Some(5),
+            },
+        );
         let second = budget.reserve(claim(40, 40)).unwrap();
         assert_eq!(budget.reserve(claim(0, 1)).unwrap_err().spent, "100");
         budget.release(&second);
@@ -186,11 +242,26 @@ mod tests {
 
     #[test]
     fn money_is_counted_with_the_prices() {
-        let prices = Prices { input_usd_per_million: 1.0, output_usd_per_million: 10.0 };
-        let budget = Budget::new(BudgetLimits { usd: Some(1.0), ..BudgetLimits::default() }, Some(prices));
+        let prices = Prices {
+            input_usd_per_million: 1.0,
+            output_usd_per_million: 10.0,
+        };
+        let budget = Budget::new(
+            BudgetLimits {
+                usd: Some(1.0),
+                ..BudgetLimits::default()
+            },
+            Some(prices),
+        );
         let first = budget.reserve(claim(500_000, 40_000)).unwrap();
-        assert_eq!(budget.reserve(claim(500_000, 40_000)).unwrap_err().unit, "US dollars");
-        let usage = Usage { input_tokens: Some(100_000), output_tokens: Some(0) };
+        assert_eq!(
+            budget.reserve(claim(500_000, 40_000)).unwrap_err().unit,
+            "US dollars"
+        );
+        let usage = Usage {
+            input_tokens: Some(100_000),
+            output_tokens: Some(0),
+        };
         budget.settle(&first, claim(500_000, 40_000), &usage);
         let _second = budget.reserve(claim(500_000, 40_000)).unwrap();
         assert!((prices.cost_usd(&usage).unwrap() - 0.1).abs() < 1e-9);
@@ -199,10 +270,23 @@ mod tests {
 
     #[test]
     fn many_threads_never_overrun() {
-        let budget = Budget::new(BudgetLimits { calls: Some(50), tokens: Some(300), usd: None }, None);
+        let budget = Budget::new(
+            BudgetLimits {
+                calls: Some(50),
+                tokens: Some(300),
+                usd: None,
+            },
+            None,
+        );
         let granted: usize = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..8)
-                .map(|_| scope.spawn(|| (0..20).filter(|_| budget.reserve(claim(7, 3)).is_ok()).count()))
+                .map(|_| {
+                    scope.spawn(|| {
+                        (0..20)
+                            .filter(|_| budget.reserve(claim(7, 3)).is_ok())
+                            .count()
+                    })
+                })
                 .collect();
             threads.into_iter().map(|t| t.join().unwrap()).sum()
         });

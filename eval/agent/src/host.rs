@@ -95,7 +95,9 @@ pub enum TurnEnd {
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
     /// The MCP server cannot be reached, does not answer, or breaks off.
-    #[error("the {party}'s MCP connection failed at {doing}: {message}; check that the server at {url} runs and answers")]
+    #[error(
+        "the {party}'s MCP connection failed at {doing}: {message}; check that the server at {url} runs and answers"
+    )]
     Transport {
         /// Whose connection.
         party: String,
@@ -150,7 +152,14 @@ impl PartyHost {
             handles: config.handles.clone(),
             ..ChatRequest::default()
         };
-        Ok(Self { config, connection, toolset, request, delivered: None, system_recorded: false })
+        Ok(Self {
+            config,
+            connection,
+            toolset,
+            request,
+            delivered: None,
+            system_recorded: false,
+        })
     }
 
     /// The tools as received from the server.

@@ -30,7 +30,7 @@ mod text_calls;
 
 pub use budget::{BudgetLimits, Prices};
 pub use model::{
-    ChatMessage, ChatModel, ChatReply, ChatRequest, ChatRole, ModelError, ToolCall, ToolSpec, Usage,
-    toolset_id,
+    ChatMessage, ChatModel, ChatReply, ChatRequest, ChatRole, ModelError, ToolCall, ToolSpec,
+    Usage, toolset_id,
 };
 pub use options::{ModelOptions, ModelSetupError, ToolCalling, build_model};

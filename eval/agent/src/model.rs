@@ -15,7 +15,10 @@ pub trait ChatModel: Send + Sync {
     ///
     /// Retries happen inside; an error is final for this request, and for the whole run when
     /// [`ModelError::is_fatal`] says so.
-    fn complete<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>>;
+    fn complete<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+    ) -> BoxFuture<'a, Result<ChatReply, ModelError>>;
 
     /// Name as recorded with every episode (`gpt-4o-mini`, `sim:careless`, `replay:run.jsonl`).
     fn name(&self) -> &str;
@@ -92,7 +95,12 @@ pub struct ChatMessage {
 
 impl ChatMessage {
     fn plain(role: ChatRole, content: impl Into<String>) -> Self {
-        Self { role, content: content.into(), tool_calls: Vec::new(), tool_call_id: None }
+        Self {
+            role,
+            content: content.into(),
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+        }
     }
 
     /// A system message.
@@ -107,12 +115,18 @@ impl ChatMessage {
 
     /// An assistant message with the calls it makes.
     pub fn assistant(content: impl Into<String>, tool_calls: Vec<ToolCall>) -> Self {
-        Self { tool_calls, ..Self::plain(ChatRole::Assistant, content) }
+        Self {
+            tool_calls,
+            ..Self::plain(ChatRole::Assistant, content)
+        }
     }
 
     /// The result of the call `tool_call_id`.
     pub fn tool(tool_call_id: impl Into<String>, content: impl Into<String>) -> Self {
-        Self { tool_call_id: Some(tool_call_id.into()), ..Self::plain(ChatRole::Tool, content) }
+        Self {
+            tool_call_id: Some(tool_call_id.into()),
+            ..Self::plain(ChatRole::Tool, content)
+        }
     }
 }
 
@@ -140,7 +154,9 @@ pub struct ToolSpec {
 impl ToolSpec {
     /// The tool with its definition unchanged.
     pub fn new(tool: &trajectory::Tool) -> Self {
-        Self { definition: tool.raw().clone() }
+        Self {
+            definition: tool.raw().clone(),
+        }
     }
 
     /// All tools of a version, in order.
@@ -172,7 +188,10 @@ impl ToolSpec {
     }
 
     fn text(&self, key: &str) -> &str {
-        self.definition.get(key).and_then(Value::as_str).unwrap_or_default()
+        self.definition
+            .get(key)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
     }
 }
 
@@ -182,8 +201,13 @@ pub fn toolset_id(tools: &[ToolSpec]) -> Option<String> {
     if tools.is_empty() {
         return None;
     }
-    let list = tools.iter().map(|tool| Value::Object(tool.definition.clone())).collect();
-    Toolset::from_value(Value::Array(list)).ok().map(|toolset| toolset.id())
+    let list = tools
+        .iter()
+        .map(|tool| Value::Object(tool.definition.clone()))
+        .collect();
+    Toolset::from_value(Value::Array(list))
+        .ok()
+        .map(|toolset| toolset.id())
 }
 
 /// What a model answered.

@@ -89,13 +89,24 @@ impl OpenAiModel {
         }
     }
 
-    fn reply(&self, mut reply: WireReply, request: &ChatRequest, dialect: Dialect, took: Duration) -> ChatReply {
+    fn reply(
+        &self,
+        mut reply: WireReply,
+        request: &ChatRequest,
+        dialect: Dialect,
+        took: Duration,
+    ) -> ChatReply {
         let usage = reply.usage();
-        let mut choice = if reply.choices.is_empty() { wire::WireChoice::default() } else { reply.choices.swap_remove(0) };
+        let mut choice = if reply.choices.is_empty() {
+            wire::WireChoice::default()
+        } else {
+            reply.choices.swap_remove(0)
+        };
         let mut message = choice.message.take().unwrap_or_default();
         let mut tool_calls = message.calls();
         let mut style = dialect.style.as_str();
-        if tool_calls.is_empty() && !request.tools.is_empty() && self.mode.reads_text(dialect.style) {
+        if tool_calls.is_empty() && !request.tools.is_empty() && self.mode.reads_text(dialect.style)
+        {
             let names: Vec<&str> = request.tools.iter().map(ToolSpec::name).collect();
             tool_calls = text_calls::find(message.content.as_deref().unwrap_or_default(), &names);
             if !tool_calls.is_empty() && dialect.style == Style::Native {
@@ -106,14 +117,21 @@ impl OpenAiModel {
         if !request.tools.is_empty() {
             extra.insert("tool_calling".to_owned(), json!(style));
         }
-        let usage_extra = reply.usage.as_mut().map(|usage| std::mem::take(&mut usage.extra)).unwrap_or_default();
+        let usage_extra = reply
+            .usage
+            .as_mut()
+            .map(|usage| std::mem::take(&mut usage.extra))
+            .unwrap_or_default();
         for (key, fields) in [
             ("message", std::mem::take(&mut message.extra)),
             ("choice", choice.extra),
             ("usage", usage_extra),
             ("reply", reply.extra),
         ] {
-            let fields: Map<String, Value> = fields.into_iter().filter(|(_, value)| !value.is_null()).collect();
+            let fields: Map<String, Value> = fields
+                .into_iter()
+                .filter(|(_, value)| !value.is_null())
+                .collect();
             if !fields.is_empty() {
                 extra.insert(key.to_owned(), Value::Object(fields));
             }
@@ -131,7 +149,10 @@ impl OpenAiModel {
 }
 
 impl ChatModel for OpenAiModel {
-    fn complete<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
+    fn complete<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+    ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         Box::pin(self.ask(request))
     }
 
@@ -154,5 +175,7 @@ fn http_client(endpoint: &Endpoint, timeout: Duration) -> Result<reqwest::Client
     if endpoint.is_loopback() {
         builder = builder.no_proxy();
     }
-    builder.build().map_err(|error| ModelSetupError::Http { message: crate::causes::in_one_line(&error) })
+    builder.build().map_err(|error| ModelSetupError::Http {
+        message: crate::causes::in_one_line(&error),
+    })
 }

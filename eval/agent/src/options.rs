@@ -54,7 +54,9 @@ impl FromStr for ToolCalling {
         Self::ALL
             .into_iter()
             .find(|mode| mode.as_str() == text)
-            .ok_or_else(|| ModelSetupError::ToolCalling { given: text.to_owned() })
+            .ok_or_else(|| ModelSetupError::ToolCalling {
+                given: text.to_owned(),
+            })
     }
 }
 
@@ -110,7 +112,12 @@ impl Default for ModelOptions {
 impl ModelOptions {
     /// The defaults, with `OPENAI_BASE_URL` and `OPENAI_API_KEY` taken from the environment.
     pub fn from_env() -> Self {
-        let variable = |name| std::env::var(name).ok().map(|v| v.trim().to_owned()).filter(|v| !v.is_empty());
+        let variable = |name| {
+            std::env::var(name)
+                .ok()
+                .map(|v| v.trim().to_owned())
+                .filter(|v| !v.is_empty())
+        };
         Self {
             base_url: variable("OPENAI_BASE_URL"),
             api_key: variable("OPENAI_API_KEY").map(SecretString::from),
@@ -134,7 +141,9 @@ pub enum ModelSetupError {
         known: Vec<&'static str>,
     },
     /// A kind of model that this version does not have.
-    #[error("`{given}`: running an external host per turn (`command:...`) is not available in this version; use `openai:NAME` with its endpoint, `sim` or `replay:FILE`")]
+    #[error(
+        "`{given}`: running an external host per turn (`command:...`) is not available in this version; use `openai:NAME` with its endpoint, `sim` or `replay:FILE`"
+    )]
     CommandUnavailable {
         /// What was asked for.
         given: String,
@@ -146,7 +155,9 @@ pub enum ModelSetupError {
         given: String,
     },
     /// The base URL is not one.
-    #[error("the base URL `{given}` cannot be used: {reason}; set OPENAI_BASE_URL to something like `{OPENAI_BASE_URL}` or `http://127.0.0.1:8080/v1`")]
+    #[error(
+        "the base URL `{given}` cannot be used: {reason}; set OPENAI_BASE_URL to something like `{OPENAI_BASE_URL}` or `http://127.0.0.1:8080/v1`"
+    )]
     BaseUrl {
         /// What was given, without user and password.
         given: String,
@@ -154,16 +165,22 @@ pub enum ModelSetupError {
         reason: String,
     },
     /// The key is missing where one is needed.
-    #[error("no API key for {endpoint}: set OPENAI_API_KEY, or OPENAI_BASE_URL for a local server (or use `--model sim`, which needs neither)")]
+    #[error(
+        "no API key for {endpoint}: set OPENAI_API_KEY, or OPENAI_BASE_URL for a local server (or use `--model sim`, which needs neither)"
+    )]
     NoKey {
         /// Where it is needed.
         endpoint: String,
     },
     /// The key cannot stand in an HTTP header.
-    #[error("OPENAI_API_KEY holds characters that cannot stand in an HTTP header: remove line breaks and anything that is not plain ASCII")]
+    #[error(
+        "OPENAI_API_KEY holds characters that cannot stand in an HTTP header: remove line breaks and anything that is not plain ASCII"
+    )]
     Key,
     /// A budget in money without prices.
-    #[error("a budget in US dollars needs the model's prices: give the price of a million input and output tokens, or set the budget in calls or tokens")]
+    #[error(
+        "a budget in US dollars needs the model's prices: give the price of a million input and output tokens, or set the budget in calls or tokens"
+    )]
     NoPrices,
     /// The HTTP client could not be made.
     #[error("cannot set up the HTTP client: {message}")]
@@ -193,7 +210,10 @@ pub enum ModelSetupError {
 
 /// Makes the model that `spec` names: `sim`, `sim:PROFILE`, `openai:NAME`, `replay:FILE`, or a plain model
 /// name, which means the same as `openai:NAME`.
-pub fn build_model(spec: &str, options: &ModelOptions) -> Result<Arc<dyn ChatModel>, ModelSetupError> {
+pub fn build_model(
+    spec: &str,
+    options: &ModelOptions,
+) -> Result<Arc<dyn ChatModel>, ModelSetupError> {
     let spec = spec.trim();
     let model: Arc<dyn ChatModel> = match spec.split_once(':') {
         _ if spec.is_empty() => return Err(ModelSetupError::Empty),
@@ -201,7 +221,11 @@ pub fn build_model(spec: &str, options: &ModelOptions) -> Result<Arc<dyn ChatMod
         _ if spec == "sim" => Arc::new(SimModel::new("careless", options.budget)?),
         Some(("sim", profile)) => Arc::new(SimModel::new(profile, options.budget)?),
         Some(("replay", file)) => Arc::new(ReplayModel::open(std::path::Path::new(file))?),
-        Some(("command", _)) => return Err(ModelSetupError::CommandUnavailable { given: spec.to_owned() }),
+        Some(("command", _)) => {
+            return Err(ModelSetupError::CommandUnavailable {
+                given: spec.to_owned(),
+            });
+        }
         Some(("openai", name)) => Arc::new(OpenAiModel::new(name, options)?),
         // Local servers use names with a colon of their own, such as `llama3.2:3b`.
         _ => Arc::new(OpenAiModel::new(spec, options)?),
@@ -218,7 +242,10 @@ mod tests {
 
     #[test]
     fn names_lead_to_models() {
-        let local = ModelOptions { base_url: Some("http://127.0.0.1:9/v1".to_owned()), ..ModelOptions::default() };
+        let local = ModelOptions {
+            base_url: Some("http://127.0.0.1:9/v1".to_owned()),
+            ..ModelOptions::default()
+        };
         for (spec, name, simulated) in [
             ("sim", "sim:careless", true),
             ("sim:careful", "sim:careful", true),
@@ -227,28 +254,56 @@ mod tests {
             (" qwen ", "qwen", false),
         ] {
             let model = build_model(spec, &local).unwrap();
-            assert_eq!((model.name(), model.simulated()), (name, simulated), "{spec}");
+            assert_eq!(
+                (model.name(), model.simulated()),
+                (name, simulated),
+                "{spec}"
+            );
         }
     }
 
     #[test]
     fn wrong_names_say_what_there_is() {
-        let error = |spec: &str| build_model(spec, &ModelOptions::default()).err().unwrap().to_string();
+        let error = |spec: &str| {
+            build_model(spec, &ModelOptions::default())
+                .err()
+                .unwrap()
+                .to_string()
+        };
         assert!(error("sim:wild").contains("careless, careful, gullible, stubborn"));
         assert!(error("command:codex").contains("not available in this version"));
         assert!(error("").contains("empty"));
         assert!(error("openai:").contains("empty"));
         assert!(error("gpt-4o-mini").contains("OPENAI_API_KEY"));
         assert!(error("replay:/nowhere/x.jsonl").contains("/nowhere/x.jsonl"));
-        let budget = BudgetLimits { usd: Some(1.0), ..BudgetLimits::default() };
-        let options = ModelOptions { budget, base_url: Some("http://127.0.0.1:9/v1".to_owned()), ..ModelOptions::default() };
-        assert!(matches!(build_model("m", &options), Err(ModelSetupError::NoPrices)));
-        assert!("xml".parse::<ToolCalling>().unwrap_err().to_string().contains("native, schema, text or auto"));
+        let budget = BudgetLimits {
+            usd: Some(1.0),
+            ..BudgetLimits::default()
+        };
+        let options = ModelOptions {
+            budget,
+            base_url: Some("http://127.0.0.1:9/v1".to_owned()),
+            ..ModelOptions::default()
+        };
+        assert!(matches!(
+            build_model("m", &options),
+            Err(ModelSetupError::NoPrices)
+        ));
+        assert!(
+            "xml"
+                .parse::<ToolCalling>()
+                .unwrap_err()
+                .to_string()
+                .contains("native, schema, text or auto")
+        );
     }
 
     #[test]
     fn options_never_show_the_key() {
-        let options = ModelOptions { api_key: Some(SecretString::from("hunter2hunter2")), ..ModelOptions::default() };
+        let options = ModelOptions {
+            api_key: Some(SecretString::from("hunter2hunter2")),
+            ..ModelOptions::default()
+        };
         assert!(!format!("{options:?}").contains("hunter2"));
     }
 }

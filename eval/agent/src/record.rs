@@ -49,18 +49,30 @@ pub(crate) struct Sketch {
 
 impl Sketch {
     pub(crate) fn of(request: &ChatRequest) -> Self {
-        let short = |text: &str| sha256_hex(text.as_bytes()).chars().take(12).collect::<String>();
+        let short = |text: &str| {
+            sha256_hex(text.as_bytes())
+                .chars()
+                .take(12)
+                .collect::<String>()
+        };
         let handles = Handles::of(request);
         let message = |message: &crate::model::ChatMessage| {
             let value = serde_json::to_value(message).unwrap_or_default();
-            format!("{}:{}", message.role.as_str(), short(&handles.hide(&canonical_json(&value))))
+            format!(
+                "{}:{}",
+                message.role.as_str(),
+                short(&handles.hide(&canonical_json(&value)))
+            )
         };
         Self {
             tools: toolset_id(&request.tools),
             temperature: request.temperature,
             seed: request.seed,
             max_tokens: request.max_tokens,
-            schema: request.response_schema.as_ref().map(|schema| short(&canonical_json(schema))),
+            schema: request
+                .response_schema
+                .as_ref()
+                .map(|schema| short(&canonical_json(schema))),
             messages: request.messages.iter().map(message).collect(),
         }
     }
@@ -68,7 +80,13 @@ impl Sketch {
     /// The key of the request: the hash of everything in it.
     pub(crate) fn key(&self) -> String {
         let value = serde_json::to_value(self).unwrap_or_default();
-        format!("rq_{}", sha256_hex(canonical_json(&value).as_bytes()).chars().take(24).collect::<String>())
+        format!(
+            "rq_{}",
+            sha256_hex(canonical_json(&value).as_bytes())
+                .chars()
+                .take(24)
+                .collect::<String>()
+        )
     }
 }
 
@@ -83,7 +101,14 @@ impl<'a> Handles<'a> {
     pub(crate) fn of(request: &'a ChatRequest) -> Self {
         let plain = |c: char| c.is_ascii_alphanumeric() || "._:-".contains(c);
         let usable = |handle: &&str| handle.len() >= 6 && handle.chars().all(plain);
-        Self { handles: request.handles.iter().map(String::as_str).filter(usable).collect() }
+        Self {
+            handles: request
+                .handles
+                .iter()
+                .map(String::as_str)
+                .filter(usable)
+                .collect(),
+        }
     }
 
     fn placeholder(index: usize) -> String {
@@ -140,7 +165,10 @@ fn after_what_is_there(text: &[u8]) -> Start {
     if !text.starts_with(LINE_START) {
         return Start::Nowhere;
     }
-    let last = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    let last = text
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |at| at + 1);
     match text.get(last..) {
         None | Some([]) => Start::Here,
         Some(rest) if serde_json::from_slice::<Line>(rest).is_ok() => Start::NewLine,
@@ -158,9 +186,16 @@ pub(crate) struct RecordingModel {
 impl RecordingModel {
     pub(crate) fn create(inner: Arc<dyn ChatModel>, path: &Path) -> Result<Self, ModelSetupError> {
         let shown = path.display().to_string();
-        let failed = |error: std::io::Error| ModelSetupError::Record { file: shown.clone(), message: error.to_string() };
-        let mut file =
-            OpenOptions::new().create(true).read(true).append(true).open(path).map_err(failed)?;
+        let failed = |error: std::io::Error| ModelSetupError::Record {
+            file: shown.clone(),
+            message: error.to_string(),
+        };
+        let mut file = OpenOptions::new()
+            .create(true)
+            .read(true)
+            .append(true)
+            .open(path)
+            .map_err(failed)?;
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(failed)?;
         match after_what_is_there(&text) {
@@ -169,14 +204,24 @@ impl RecordingModel {
             Start::At(length) => file.set_len(length).map_err(failed)?,
             Start::Nowhere => {
                 let message = "it exists and is no recording: choose another file".to_owned();
-                return Err(ModelSetupError::Record { file: shown, message });
+                return Err(ModelSetupError::Record {
+                    file: shown,
+                    message,
+                });
             }
         }
-        Ok(Self { inner, file: Mutex::new(file), path: shown })
+        Ok(Self {
+            inner,
+            file: Mutex::new(file),
+            path: shown,
+        })
     }
 
     fn write(&self, request: &ChatRequest, reply: &ChatReply) -> Result<(), ModelError> {
-        let failed = |message: String| ModelError::Record { file: self.path.clone(), message };
+        let failed = |message: String| ModelError::Record {
+            file: self.path.clone(),
+            message,
+        };
         let handles = Handles::of(request);
         let sketch = Sketch::of(request);
         let line = Line {
@@ -191,12 +236,16 @@ impl RecordingModel {
         text.push('\n');
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         // One write for the whole line, straight to the file: nothing is held back in a buffer.
-        file.write_all(text.as_bytes()).map_err(|error| failed(error.to_string()))
+        file.write_all(text.as_bytes())
+            .map_err(|error| failed(error.to_string()))
     }
 }
 
 impl ChatModel for RecordingModel {
-    fn complete<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
+    fn complete<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+    ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         Box::pin(async move {
             let reply = self.inner.complete(request).await?;
             self.write(request, &reply)?;

@@ -6,6 +6,7 @@
 //!
 //! It keeps no state: an answer is a function of the request alone.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use futures::future::BoxFuture;
@@ -22,7 +23,7 @@ mod tests;
 pub use facts::{Fact, Facts};
 
 use crate::budget::{Budget, BudgetLimits, Claim};
-use crate::model::{ChatModel, ChatReply, ChatRequest, ModelError, ToolCall, Usage};
+use crate::model::{ChatModel, ChatReply, ChatRequest, ModelError, ToolCall, ToolSpec, Usage};
 use crate::options::ModelSetupError;
 use policy::{Act, Policy, Price};
 use profile::Profile;
@@ -37,13 +38,38 @@ pub(crate) struct SimModel {
     name: String,
     profile: Profile,
     budget: Budget,
+    /// What was read out of tool lists before: the same few lists come with thousands of requests.
+    read: Mutex<Vec<(Vec<ToolSpec>, Facts)>>,
 }
+
+/// Tool lists whose facts are kept.
+const KEPT_LISTS: usize = 16;
 
 impl SimModel {
     pub(crate) fn new(profile: &str, budget: BudgetLimits) -> Result<Self, ModelSetupError> {
-        let profile = Profile::named(profile)
-            .ok_or_else(|| ModelSetupError::UnknownProfile { given: profile.to_owned(), known: Profile::names() })?;
-        Ok(Self { name: format!("sim:{}", profile.name), profile, budget: Budget::new(budget, None) })
+        let profile = Profile::named(profile).ok_or_else(|| ModelSetupError::UnknownProfile {
+            given: profile.to_owned(),
+            known: Profile::names(),
+        })?;
+        Ok(Self {
+            name: format!("sim:{}", profile.name),
+            profile,
+            budget: Budget::new(budget, None),
+            read: Mutex::default(),
+        })
+    }
+
+    fn facts(&self, tools: &[ToolSpec]) -> Facts {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, facts)) = read.iter().find(|(known, _)| known == tools) {
+            return *facts;
+        }
+        let facts = Facts::of(tools);
+        if read.len() >= KEPT_LISTS {
+            read.remove(0);
+        }
+        read.push((tools.to_vec(), facts));
+        facts
     }
 
     fn answer(&self, request: &ChatRequest) -> Result<ChatReply, ModelError> {
@@ -53,16 +79,30 @@ impl SimModel {
         self.budget.settle(&reservation, claim, &Usage::default());
         let cannot = |message: String| ModelError::Simulation { message };
         let state = State::of(request).map_err(cannot)?;
-        let policy =
-            Policy { seed: request.seed.unwrap_or(0), profile: &self.profile, facts: Facts::of(&request.tools), state: &state };
-        if state.reads > 0 && state.view.is_none() && state.complaints.is_empty() && state.reads > MAX_BLIND_READS {
-            return Err(cannot("`get_negotiation` gives no view with `status` and `moves_left`".to_owned()));
+        let policy = Policy {
+            seed: request.seed.unwrap_or(0),
+            profile: &self.profile,
+            facts: self.facts(&request.tools),
+            state: &state,
+        };
+        if state.reads > 0
+            && state.view.is_none()
+            && state.complaints.is_empty()
+            && state.reads > MAX_BLIND_READS
+        {
+            return Err(cannot(
+                "`get_negotiation` gives no view with `status` and `moves_left`".to_owned(),
+            ));
         }
         let (content, tool_calls) = match policy.next() {
             Act::Say(text) => (Some(text.to_owned()), Vec::new()),
             act => (None, vec![call(&act, &state, request).map_err(cannot)?]),
         };
-        let finish_reason = if tool_calls.is_empty() { "stop" } else { "tool_calls" };
+        let finish_reason = if tool_calls.is_empty() {
+            "stop"
+        } else {
+            "tool_calls"
+        };
         Ok(ChatReply {
             content,
             tool_calls,
@@ -85,13 +125,20 @@ fn call(act: &Act, state: &State, request: &ChatRequest) -> Result<ToolCall, Str
         Act::Accept => ("accept_proposal", json!({"negotiation_id": id})),
         Act::Reject => ("reject_proposal", json!({"negotiation_id": id})),
         Act::Refuse => ("refuse", json!({"negotiation_id": id})),
-        Act::Propose(price) => ("propose", json!({"negotiation_id": id, "price": written(*price)})),
+        Act::Propose(price) => (
+            "propose",
+            json!({"negotiation_id": id, "price": written(*price)}),
+        ),
         Act::Say(_) => return Err("nothing to call".to_owned()),
     };
     if !request.tools.iter().any(|tool| tool.name() == name) {
         return Err(format!("the server has no tool `{name}`"));
     }
-    let number = request.messages.iter().map(|message| message.tool_calls.len()).sum::<usize>();
+    let number = request
+        .messages
+        .iter()
+        .map(|message| message.tool_calls.len())
+        .sum::<usize>();
     Ok(ToolCall {
         id: format!("{}{number:03}", state.role.as_str()),
         name: name.to_owned(),
@@ -109,7 +156,10 @@ fn written(price: Price) -> Value {
 }
 
 impl ChatModel for SimModel {
-    fn complete<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
+    fn complete<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+    ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         Box::pin(std::future::ready(self.answer(request)))
     }
 

@@ -24,19 +24,29 @@ pub(crate) fn find(text: &str, known: &[&str]) -> Vec<ToolCall> {
         }
     }
     let known_only = |calls: Vec<ToolCall>| -> Vec<ToolCall> {
-        calls.into_iter().filter(|call| known.contains(&call.name.as_str())).collect()
+        calls
+            .into_iter()
+            .filter(|call| known.contains(&call.name.as_str()))
+            .collect()
     };
     if let Ok(value) = serde_json::from_str::<Value>(text.trim()) {
         return known_only(calls_in(&value));
     }
-    let fenced: Vec<ToolCall> =
-        fences(text).into_iter().flat_map(values_in).flat_map(|value| calls_in(&value)).collect();
+    let fenced: Vec<ToolCall> = fences(text)
+        .into_iter()
+        .flat_map(values_in)
+        .flat_map(|value| calls_in(&value))
+        .collect();
     let fenced = known_only(fenced);
     if !fenced.is_empty() {
         return fenced;
     }
     // In prose a second object may be an example or a wish for later: only the first call counts.
-    values_in(text).into_iter().map(|value| known_only(calls_in(&value))).find(|c| !c.is_empty()).unwrap_or_default()
+    values_in(text)
+        .into_iter()
+        .map(|value| known_only(calls_in(&value)))
+        .find(|c| !c.is_empty())
+        .unwrap_or_default()
 }
 
 /// Whether `text` says nothing else than the calls.
@@ -72,7 +82,9 @@ fn tagged(text: &str) -> Vec<ToolCall> {
 fn function_tags(text: &str) -> Vec<ToolCall> {
     let mut calls = Vec::new();
     for part in text.split("<function=").skip(1) {
-        let Some((name, rest)) = part.split_once('>') else { continue };
+        let Some((name, rest)) = part.split_once('>') else {
+            continue;
+        };
         let name = name.trim().trim_matches(['"', '\'']);
         let inside = rest.split("</function>").next().unwrap_or(rest);
         let arguments = if inside.contains("<parameter=") {
@@ -93,7 +105,9 @@ fn function_tags(text: &str) -> Vec<ToolCall> {
 fn parameter_tags(text: &str) -> Map<String, Value> {
     let mut arguments = Map::new();
     for part in text.split("<parameter=").skip(1) {
-        let Some((key, rest)) = part.split_once('>') else { continue };
+        let Some((key, rest)) = part.split_once('>') else {
+            continue;
+        };
         let raw = rest.split("</parameter>").next().unwrap_or(rest).trim();
         // The form has no types: what reads as a JSON scalar is one, everything else is a string.
         let value = serde_json::from_str(raw).unwrap_or_else(|_| Value::from(raw));
@@ -102,7 +116,7 @@ fn parameter_tags(text: &str) -> Map<String, Value> {
     arguments
 }
 
-/// The insides of ``` blocks, without the language behind the opening fence.
+/// The insides of fenced blocks, without the language behind the opening fence.
 fn fences(text: &str) -> Vec<&str> {
     text.split("```")
         .enumerate()
@@ -122,7 +136,8 @@ fn values_in(text: &str) -> Vec<Value> {
             break;
         }
         let start = from + offset;
-        let mut stream = serde_json::Deserializer::from_str(text.get(start..).unwrap_or_default()).into_iter();
+        let mut stream =
+            serde_json::Deserializer::from_str(text.get(start..).unwrap_or_default()).into_iter();
         if let Some(Ok(value)) = stream.next() {
             from = start + stream.byte_offset();
             found.push(value);
@@ -136,9 +151,17 @@ fn values_in(text: &str) -> Vec<Value> {
 /// The calls a JSON value stands for; empty when it stands for none.
 fn calls_in(value: &Value) -> Vec<ToolCall> {
     match value {
-        Value::Array(items) => items.iter().filter_map(Value::as_object).filter_map(one_call).collect(),
+        Value::Array(items) => items
+            .iter()
+            .filter_map(Value::as_object)
+            .filter_map(one_call)
+            .collect(),
         Value::Object(object) => match object.get("tool_calls") {
-            Some(Value::Array(items)) => items.iter().filter_map(Value::as_object).filter_map(one_call).collect(),
+            Some(Value::Array(items)) => items
+                .iter()
+                .filter_map(Value::as_object)
+                .filter_map(one_call)
+                .collect(),
             _ => one_call(object).into_iter().collect(),
         },
         _ => Vec::new(),
@@ -152,7 +175,9 @@ fn one_call(object: &Map<String, Value>) -> Option<ToolCall> {
     if let Some(Value::Object(function)) = object.get("function") {
         return one_call(function);
     }
-    let name = NAME_KEYS.iter().find_map(|key| object.get(*key).and_then(Value::as_str))?;
+    let name = NAME_KEYS
+        .iter()
+        .find_map(|key| object.get(*key).and_then(Value::as_str))?;
     let arguments = match ARGUMENT_KEYS.iter().find_map(|key| object.get(*key)) {
         // Arguments as text are passed on as they are: whether they are an object is for the host to say.
         Some(Value::String(text)) => text.clone(),
@@ -163,7 +188,11 @@ fn one_call(object: &Map<String, Value>) -> Option<ToolCall> {
 }
 
 fn call(name: &str, arguments: String) -> ToolCall {
-    ToolCall { id: String::new(), name: name.to_owned(), arguments }
+    ToolCall {
+        id: String::new(),
+        name: name.to_owned(),
+        arguments,
+    }
 }
 
 #[cfg(test)]
@@ -175,8 +204,10 @@ mod tests {
 
     fn check(text: &str, expected: &[(&str, &str)]) {
         let found = find(text, &KNOWN);
-        let found: Vec<(&str, &str)> =
-            found.iter().map(|call| (call.name.as_str(), call.arguments.as_str())).collect();
+        let found: Vec<(&str, &str)> = found
+            .iter()
+            .map(|call| (call.name.as_str(), call.arguments.as_str()))
+            .collect();
         assert_eq!(found, expected, "{text}");
     }
 
@@ -184,20 +215,53 @@ mod tests {
     fn reads_every_form() {
         let price = [("propose", r#"{"price":90}"#)];
         check(r#"{"name":"propose","arguments":{"price":90}}"#, &price);
-        check(r#"  {"name":"propose","parameters":{"price":90}}  "#, &price);
+        check(
+            r#"  {"name":"propose","parameters":{"price":90}}  "#,
+            &price,
+        );
         check(r#"{"name":"propose","arguments":"{\"price\":90}"}"#, &price);
-        check(r#"{"type":"function","function":{"name":"propose","arguments":{"price":90}}}"#, &price);
+        check(
+            r#"{"type":"function","function":{"name":"propose","arguments":{"price":90}}}"#,
+            &price,
+        );
         check(r#"{"tool":"propose","args":{"price":90}}"#, &price);
-        check(r#"{"tool_calls":[{"function":{"name":"propose","arguments":{"price":90}}}]}"#, &price);
-        check(r#"[TOOL_CALLS][{"name":"propose","arguments":{"price":90}}]"#, &price);
-        check("I offer 90.\n```json\n{\"name\":\"propose\",\"arguments\":{\"price\":90}}\n```\nDone.", &price);
-        check("```\n{\"name\":\"propose\",\"arguments\":{\"price\":90}}\n```", &price);
-        check(r#"Let me see. <tool_call>{"name":"propose","arguments":{"price":90}}</tool_call>"#, &price);
-        check("<tool_call>\n{\"name\":\"propose\",\"arguments\":{\"price\":90}}", &price);
-        check(r#"I will call {"name":"propose","arguments":{"price":90}} now."#, &price);
+        check(
+            r#"{"tool_calls":[{"function":{"name":"propose","arguments":{"price":90}}}]}"#,
+            &price,
+        );
+        check(
+            r#"[TOOL_CALLS][{"name":"propose","arguments":{"price":90}}]"#,
+            &price,
+        );
+        check(
+            "I offer 90.\n```json\n{\"name\":\"propose\",\"arguments\":{\"price\":90}}\n```\nDone.",
+            &price,
+        );
+        check(
+            "```\n{\"name\":\"propose\",\"arguments\":{\"price\":90}}\n```",
+            &price,
+        );
+        check(
+            r#"Let me see. <tool_call>{"name":"propose","arguments":{"price":90}}</tool_call>"#,
+            &price,
+        );
+        check(
+            "<tool_call>\n{\"name\":\"propose\",\"arguments\":{\"price\":90}}",
+            &price,
+        );
+        check(
+            r#"I will call {"name":"propose","arguments":{"price":90}} now."#,
+            &price,
+        );
         check(r#"<function=propose>{"price":90}</function>"#, &price);
-        check("<tool_call><function=propose><parameter=price>\n90\n</parameter></function></tool_call>", &price);
-        check(r#"{"name":"get_negotiation"}"#, &[("get_negotiation", "{}")]);
+        check(
+            "<tool_call><function=propose><parameter=price>\n90\n</parameter></function></tool_call>",
+            &price,
+        );
+        check(
+            r#"{"name":"get_negotiation"}"#,
+            &[("get_negotiation", "{}")],
+        );
     }
 
     #[test]
@@ -232,7 +296,10 @@ mod tests {
             check(text, &[]);
         }
         // A tag says that it is a call, so an unknown tool is one too, and the host will say so.
-        check(r#"<tool_call>{"name":"buy","arguments":{}}</tool_call>"#, &[("buy", "{}")]);
+        check(
+            r#"<tool_call>{"name":"buy","arguments":{}}</tool_call>"#,
+            &[("buy", "{}")],
+        );
     }
 
     #[test]
@@ -246,7 +313,15 @@ mod tests {
 
     #[test]
     fn hostile_texts_take_bounded_time() {
-        for unit in ["{", "[", "{\"a\":", "<tool_call>{", "```", "<function=", "é{"] {
+        for unit in [
+            "{",
+            "[",
+            "{\"a\":",
+            "<tool_call>{",
+            "```",
+            "<function=",
+            "é{",
+        ] {
             let _ = find(&unit.repeat(100_000), &KNOWN);
         }
     }

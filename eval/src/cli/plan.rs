@@ -73,7 +73,7 @@ pub(super) struct CarryArgs {
     /// Play episodes again that ended in an infrastructure error
     #[arg(long)]
     pub(super) retry_errors: bool,
-    /// Use a market that runs already (secret in WHETSTONE_MARKET_ADMIN_SECRET) instead of starting one
+    /// Use a market that runs already (secret in `WHETSTONE_MARKET_ADMIN_SECRET`) instead of starting one
     #[arg(long, value_name = "URL")]
     pub(super) market: Option<String>,
     /// Show the plan and what it is likely to take, and do nothing

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::text::{BEHAVIOUR, PRIMARY, behaviour_row, row};
-use super::{Comparison, Side};
+use super::Comparison;
+use super::tables::{BEHAVIOUR, CONDITIONS, behaviour, primary};
 use crate::figures;
-use crate::summary::{markdown_cell, markdown_table};
+use crate::table::{Grid, markdown_text};
 
 /// The comparison as a Markdown document.
 pub fn markdown(comparison: &Comparison) -> String {
@@ -16,53 +16,50 @@ pub fn markdown(comparison: &Comparison) -> String {
         String::new()
     };
     let _ = writeln!(out, "# Comparison of two toolset versions{mark}\n");
-    let _ = writeln!(out, "**{}**\n", comparison.verdict.sentence);
+    let _ = writeln!(out, "**{}**\n", markdown_text(&comparison.verdict.sentence));
     for note in &comparison.verdict.notes {
-        let _ = writeln!(out, "- {note}");
+        let _ = writeln!(out, "- {}", markdown_text(note));
     }
-    let _ = writeln!(out, "\n| | toolset | | completed |\n|---|---|---|---|");
-    for (name, side) in [
+    let sides = [
         ("baseline", &comparison.baseline),
         ("candidate", &comparison.candidate),
-    ] {
-        let Side {
-            label,
-            toolset,
-            coverage,
-            ..
-        } = side;
-        let _ = writeln!(
-            out,
-            "| {name} | {toolset} | {} | {}/{} |",
-            markdown_cell(label),
-            coverage.completed,
-            coverage.planned
-        );
-    }
+    ];
+    let rows = sides.map(|(name, side)| {
+        let completed = format!("{} of {}", side.coverage.completed, side.coverage.planned);
+        vec![
+            name.to_owned(),
+            side.toolset.clone(),
+            side.label.clone(),
+            completed,
+        ]
+    });
     let _ = writeln!(
         out,
-        "\nExperiment `{}`, pack {} ({} scenarios), {} repeats, model {}.\n",
+        "\n{}",
+        Grid::new(&["", "toolset", "given as", "completed"], rows.to_vec()).markdown()
+    );
+    let _ = writeln!(
+        out,
+        "Experiment {}, pack {} ({} scenarios), repeats {}, model {}.\n",
         comparison.experiment,
-        markdown_cell(&comparison.pack),
+        markdown_text(&comparison.pack),
         comparison.scenarios,
         comparison.repeats,
-        markdown_cell(&comparison.model)
+        markdown_text(&comparison.model)
     );
-    let _ = writeln!(out, "## {}\n", comparison.metric.title);
-    let cells = || comparison.conditions.iter().chain([&comparison.pooled]);
-    let rows: Vec<Vec<String>> = cells()
-        .filter_map(|cell| {
-            cell.contrast(comparison.metric.name)
-                .map(|contrast| row(cell, contrast))
-        })
-        .collect();
-    out.push_str(&markdown_table(&PRIMARY, &rows));
-    let _ = writeln!(out, "\n## Per episode, baseline -> candidate\n");
-    let rows: Vec<Vec<String>> = cells().map(behaviour_row).collect();
-    out.push_str(&markdown_table(&BEHAVIOUR, &rows));
+    let _ = writeln!(
+        out,
+        "## {}\n\n{}",
+        comparison.metric.title,
+        primary(comparison).markdown()
+    );
+    let _ = writeln!(
+        out,
+        "## Baseline -> candidate, per episode or in total\n\n{}",
+        behaviour(comparison).markdown()
+    );
     if !comparison.changes.is_empty() {
-        let _ = writeln!(out, "\n## Texts that differ\n");
-        let rows: Vec<Vec<String>> = comparison
+        let rows = comparison
             .changes
             .iter()
             .map(|change| {
@@ -73,11 +70,12 @@ pub fn markdown(comparison: &Comparison) -> String {
                 ]
             })
             .collect();
-        out.push_str(&markdown_table(&["text", "baseline", "candidate"], &rows));
+        let grid = Grid::new(&["text", "baseline", "candidate"], rows);
+        let _ = writeln!(out, "## Texts that differ\n\n{}", grid.markdown());
     }
-    let _ = writeln!(out, "\n## What the figures rest on\n");
-    for method in &comparison.methods {
-        let _ = writeln!(out, "- {method}");
+    let _ = writeln!(out, "## What the figures rest on\n");
+    for line in comparison.methods.iter().chain(&[CONDITIONS, BEHAVIOUR]) {
+        let _ = writeln!(out, "- {}", markdown_text(line));
     }
     out
 }

@@ -443,8 +443,8 @@ fn text_and_markdown_show_both_versions_in_all_conditions() {
     let found = compared(&plan, &episodes(&plan, |e| is(e, "candidate")));
     for shown in [text(&found), markdown(&found).replace('\\', "")] {
         for expected in [
-            "prompt limit",
-            "server limit, injection",
+            "the server enforces it too",
+            "server_inject",
             "pooled",
             "0/12 0 % [0, 24]",
             "12/12 100 % [76, 100]",

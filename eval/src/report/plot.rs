@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use crate::compare::{Cell, Comparison, Contrast};
+use crate::compare::{self, Cell, Comparison, Contrast};
 use crate::figures;
 
 const WIDTH: f64 = 640.0;
@@ -126,19 +126,9 @@ pub(super) fn intervals(comparison: &Comparison) -> Option<String> {
     Some(svg)
 }
 
-/// Newcombe's interval within a condition, the one over scenarios for all of them.
 fn interval(cell: &Cell, contrast: &Contrast) -> Option<Interval> {
     let value = contrast.difference?;
-    let (low, high) = match (&contrast.binary, cell.condition) {
-        (Some(binary), Some(_)) => binary.newcombe,
-        (Some(_), None) => contrast
-            .clustered
-            .map(|clustered| clustered.interval)
-            .map_or((value, value), |(low, high)| (low.max(-1.0), high.min(1.0))),
-        (None, _) => contrast
-            .clustered
-            .map_or((value, value), |clustered| clustered.interval),
-    };
+    let (low, high) = compare::interval(cell, contrast).unwrap_or((value, value));
     Some(Interval {
         name: cell.name(),
         value,

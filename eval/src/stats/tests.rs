@@ -48,7 +48,7 @@ fn mcnemar_gives_scipys_values() {
     }
     // Agresti's approval data and a published example, to more digits than the absolute tolerance above.
     let relative = |found: f64, expected: f64| {
-        assert!((found / expected - 1.0).abs() < 2e-6, "{found} {expected}")
+        assert!((found / expected - 1.0).abs() < 2e-6, "{found} {expected}");
     };
     relative(mcnemar_exact(86, 150), 3.71594e-05);
     relative(mcnemar_mid_p(86, 150), 2.89339e-05);

@@ -1,9 +1,5 @@
 //! End to end: simulated agents over the embedded market, through real HTTP.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that cannot go on should fail"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should fail")]
 
 mod commands;
 mod model;

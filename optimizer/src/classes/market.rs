@@ -95,7 +95,7 @@ fn call_classes(step: &Step<'_>, schemas: &Schemas, found: &mut Vec<Draft>) {
                 .at(call),
             );
         }
-    } else if let (true, Some(price), Some(limit)) = (step.outside, step.price, step.limit) {
+    } else if let (true, Some(price), Some(limit)) = (step.is_outside(), step.price, step.limit) {
         let evidence = format!(
             "`{}` at {price} is outside the {}'s limit of {limit}",
             call.tool, step.role

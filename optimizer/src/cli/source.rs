@@ -100,9 +100,7 @@ impl EpisodeArgs {
 /// A toolset named on the command line: `baseline`, a file, or an id found in the store.
 pub(super) fn toolset(name: &str, store: &StoreArgs) -> anyhow::Result<Toolset> {
     if name == "baseline" {
-        return Ok(Toolset::parse(include_str!(
-            "../../../scenarios/toolsets/baseline.json"
-        ))?); // TEMP
+        return Ok(market::contract::baseline());
     }
     let path = Path::new(name);
     if path.is_file() {

@@ -178,6 +178,10 @@ fn error_sentences(brief: &Brief<'_>, findings: &[&Finding]) -> Vec<Sentence> {
     // The same message comes back many times; it is read once.
     let mut reduced: BTreeMap<&str, Option<String>> = BTreeMap::new();
     for finding in findings {
+        // These are about what was done with an error, not about what the error says.
+        if matches!(finding.class, Class::IgnoredError | Class::WastedCalls) {
+            continue;
+        }
         for sequence in &finding.calls {
             let Some(call) = calls.get(&(finding.episode_id.as_str(), *sequence)) else {
                 continue;

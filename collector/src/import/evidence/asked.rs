@@ -66,7 +66,7 @@ impl Collected {
                     }
                     // A later mention may have what an earlier one lacked.
                     Some(known) if !known.part.arguments.is_known() => {
-                        known.part.arguments = part.arguments
+                        known.part.arguments = part.arguments;
                     }
                     Some(_) => {}
                 }

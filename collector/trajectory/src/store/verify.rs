@@ -25,7 +25,7 @@ pub struct VerifyReport {
     pub experiments: usize,
     /// Files read.
     pub files: usize,
-    /// Rows read, by table, and journals under `journal`.
+    /// Rows read, by table, and unsealed episodes under `journals`.
     pub rows: BTreeMap<&'static str, usize>,
     /// What was found; empty for a sound store.
     pub problems: Vec<Problem>,
@@ -136,7 +136,7 @@ fn check_journals(
     let folder = store.journal_folder(experiment);
     let journals = journal::read_folder(&folder)?;
     report.files += journals.records.len() + journals.damaged.len();
-    *report.rows.entry("journal").or_default() += journals.records.len();
+    *report.rows.entry("journals").or_default() += journals.records.len();
     for damaged in journals.damaged {
         report.problem(
             &damaged.path,

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ErrorData, Implementation,
-    JsonObject,
+    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ErrorData,
+    Implementation, JsonObject,
 };
 use rmcp::service::{RoleClient, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -48,7 +48,8 @@ impl Connection {
             ClientCapabilities::default(),
             Implementation::new("whetstone", env!("CARGO_PKG_VERSION")),
         );
-        let service = match tokio::time::timeout(config.call_timeout, client.serve(transport)).await {
+        let service = match tokio::time::timeout(config.call_timeout, client.serve(transport)).await
+        {
             Ok(Ok(service)) => service,
             Ok(Err(error)) => return Err(failed(in_one_line(&error))),
             Err(_) => return Err(failed(no_answer(config.call_timeout))),
@@ -69,11 +70,17 @@ impl Connection {
             Ok(Err(error)) => return Err(self.failed(doing, &in_one_line(&error))),
             Err(_) => return Err(self.failed(doing, &no_answer(self.timeout))),
         };
-        convert::toolset(&tools)
-            .map_err(|message| HostError::Tools { url: self.url.clone(), message })
+        convert::toolset(&tools).map_err(|message| HostError::Tools {
+            url: self.url.clone(),
+            message,
+        })
     }
 
-    pub(super) async fn call(&self, tool: &str, arguments: JsonObject) -> Result<Answer, HostError> {
+    pub(super) async fn call(
+        &self,
+        tool: &str,
+        arguments: JsonObject,
+    ) -> Result<Answer, HostError> {
         let doing = format!("calling `{tool}`");
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         match tokio::time::timeout(self.timeout, self.service.call_tool(params)).await {
@@ -86,7 +93,10 @@ impl Connection {
 
     pub(super) async fn close(mut self) {
         // Nothing is left to be saved on the way out, so a server that does not let go is left behind.
-        let _ = self.service.close_with_timeout(Duration::from_secs(5)).await;
+        let _ = self
+            .service
+            .close_with_timeout(Duration::from_secs(5))
+            .await;
     }
 
     #[cfg(test)]
@@ -110,5 +120,9 @@ fn no_answer(timeout: Duration) -> String {
 
 fn without_secret(text: &str, secret: &SecretString) -> String {
     let secret = secret.expose_secret();
-    if secret.is_empty() { text.to_owned() } else { text.replace(secret, "[token]") }
+    if secret.is_empty() {
+        text.to_owned()
+    } else {
+        text.replace(secret, "[token]")
+    }
 }

@@ -60,21 +60,35 @@ pub(super) fn arguments(text: &str) -> Result<Map<String, Value>, Outcome> {
 pub(super) fn result(result: &CallToolResult) -> Outcome {
     let failed = result.is_error == Some(true);
     let error_class = failed.then(|| {
-        let reason = result.meta.as_ref().and_then(|meta| meta.get(REFUSAL_META)).and_then(Value::as_str);
+        let reason = result
+            .meta
+            .as_ref()
+            .and_then(|meta| meta.get(REFUSAL_META))
+            .and_then(Value::as_str);
         reason.unwrap_or("tool_error").to_owned()
     });
-    Outcome { text: content(result), error_class }
+    Outcome {
+        text: content(result),
+        error_class,
+    }
 }
 
 /// A JSON-RPC error, told to the model as text so that it can go on.
 pub(super) fn refused(error: &ErrorData, tool: &str, known: bool) -> Outcome {
-    let class = if known { "protocol_error" } else { "unknown_tool" };
+    let class = if known {
+        "protocol_error"
+    } else {
+        "unknown_tool"
+    };
     let text = if known {
         format!("Error {}: {}", code(error.code), error.message)
     } else {
         format!("There is no tool `{tool}`: {}", error.message)
     };
-    Outcome { text, error_class: Some(class.to_owned()) }
+    Outcome {
+        text,
+        error_class: Some(class.to_owned()),
+    }
 }
 
 fn code(code: ErrorCode) -> i32 {
@@ -93,7 +107,10 @@ fn content(result: &CallToolResult) -> String {
             }
             let value = serde_json::to_value(block).unwrap_or_default();
             let embedded = value.pointer("/resource/text").and_then(Value::as_str);
-            let kind = value.get("type").and_then(Value::as_str).unwrap_or("unknown");
+            let kind = value
+                .get("type")
+                .and_then(Value::as_str)
+                .unwrap_or("unknown");
             embedded.map_or_else(|| format!("[{kind} content, not shown]"), str::to_owned)
         })
         .collect();

@@ -46,7 +46,11 @@ fn add(total: &mut Option<i64>, tokens: Option<i64>) {
 impl Recorder {
     /// An empty record of the episode.
     pub fn new(experiment: &str, episode_id: &str) -> Self {
-        Self { experiment: experiment.to_owned(), episode_id: episode_id.to_owned(), ..Self::default() }
+        Self {
+            experiment: experiment.to_owned(),
+            episode_id: episode_id.to_owned(),
+            ..Self::default()
+        }
     }
 
     /// Model calls of all parties.
@@ -65,7 +69,13 @@ impl Recorder {
         self.messages.push(row);
     }
 
-    pub(super) fn reply(&mut self, party: &str, turn: i32, message: &ChatMessage, reply: &ChatReply) {
+    pub(super) fn reply(
+        &mut self,
+        party: &str,
+        turn: i32,
+        message: &ChatMessage,
+        reply: &ChatReply,
+    ) {
         let mut row = self.row(party, turn, message.role.as_str());
         row.content.clone_from(&reply.content);
         if !message.tool_calls.is_empty() {

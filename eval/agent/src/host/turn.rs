@@ -58,7 +58,10 @@ pub(super) async fn play(
             return Ok(TurnEnd::Moved);
         }
     }
-    Ok(TurnEnd::NoMove { model_calls: limit, without_call })
+    Ok(TurnEnd::NoMove {
+        model_calls: limit,
+        without_call,
+    })
 }
 
 fn say(host: &mut PartyHost, recorder: &mut Recorder, turn: i32, message: ChatMessage) {
@@ -84,7 +87,12 @@ async fn run_calls(
             ended = !outcome.failed() && host.config.turn_ending.contains(&call.name);
             outcome.text
         };
-        say(host, recorder, turn, ChatMessage::tool(call.id.clone(), text));
+        say(
+            host,
+            recorder,
+            turn,
+            ChatMessage::tool(call.id.clone(), text),
+        );
     }
     Ok(ended)
 }

@@ -81,7 +81,9 @@ pub enum ModelError {
         attempts: u32,
     },
     /// A recording has no answer to this request.
-    #[error("`{file}` has no recorded answer to this request: {reason}; replay the plan it was recorded with, or record again")]
+    #[error(
+        "`{file}` has no recorded answer to this request: {reason}; replay the plan it was recorded with, or record again"
+    )]
     ReplayMiss {
         /// The recording.
         file: String,
@@ -97,7 +99,9 @@ pub enum ModelError {
         message: String,
     },
     /// The simulation was asked something it does not play.
-    #[error("the simulated agent cannot play this: {message}; it plays the negotiation market only, use a real model here")]
+    #[error(
+        "the simulated agent cannot play this: {message}; it plays the negotiation market only, use a real model here"
+    )]
     Simulation {
         /// What is missing.
         message: String,
@@ -117,9 +121,11 @@ impl ModelError {
     /// Whether every further request would fail in the same way, so that the run has to stop.
     pub fn is_fatal(&self) -> bool {
         match self {
-            Self::Auth { .. } | Self::Quota { .. } | Self::Budget(_) | Self::NotFound { .. } | Self::Record { .. } => {
-                true
-            }
+            Self::Auth { .. }
+            | Self::Quota { .. }
+            | Self::Budget(_)
+            | Self::NotFound { .. }
+            | Self::Record { .. } => true,
             Self::Provider { .. }
             | Self::Transport { .. }
             | Self::BadReply { .. }

@@ -20,7 +20,10 @@ pub(super) struct Endpoint {
 }
 
 impl Endpoint {
-    pub(super) fn new(base_url: Option<&str>, key: Option<&SecretString>) -> Result<Self, ModelSetupError> {
+    pub(super) fn new(
+        base_url: Option<&str>,
+        key: Option<&SecretString>,
+    ) -> Result<Self, ModelSetupError> {
         let given = base_url.unwrap_or(OPENAI_BASE_URL).trim();
         let mut url = Url::parse(given).map_err(|error| ModelSetupError::BaseUrl {
             // What does not parse is not shown either: a password may stand anywhere in it.
@@ -34,14 +37,26 @@ impl Endpoint {
         // Both only fail for addresses without a host, which are refused below.
         let _ = public.set_username("");
         let _ = public.set_password(None);
-        let shown = public.as_str().trim_end_matches('/').trim_end_matches("/chat/completions").to_owned();
-        let refuse = |reason: &str| ModelSetupError::BaseUrl { given: shown.clone(), reason: reason.to_owned() };
+        let shown = public
+            .as_str()
+            .trim_end_matches('/')
+            .trim_end_matches("/chat/completions")
+            .to_owned();
+        let refuse = |reason: &str| ModelSetupError::BaseUrl {
+            given: shown.clone(),
+            reason: reason.to_owned(),
+        };
         if !matches!(url.scheme(), "http" | "https") {
             return Err(refuse("it has to begin with http:// or https://"));
         }
-        let Some(host) = url.host_str() else { return Err(refuse("it names no host")) };
+        let Some(host) = url.host_str() else {
+            return Err(refuse("it names no host"));
+        };
         let loopback = host == "localhost"
-            || host.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback());
+            || host
+                .trim_matches(['[', ']'])
+                .parse::<std::net::IpAddr>()
+                .is_ok_and(|ip| ip.is_loopback());
         let key = key.filter(|key| !key.expose_secret().trim().is_empty());
         if key.is_none() && host == "api.openai.com" {
             return Err(ModelSetupError::NoKey { endpoint: shown });
@@ -53,9 +68,22 @@ impl Endpoint {
             value.set_sensitive(true);
             headers.insert(header::AUTHORIZATION, value);
         }
-        let base = url.as_str().trim_end_matches('/').trim_end_matches("/chat/completions").to_owned();
-        let key = key.cloned().unwrap_or_else(|| SecretString::from(String::new()));
-        Ok(Self { base, query, shown, loopback, key, headers })
+        let base = url
+            .as_str()
+            .trim_end_matches('/')
+            .trim_end_matches("/chat/completions")
+            .to_owned();
+        let key = key
+            .cloned()
+            .unwrap_or_else(|| SecretString::from(String::new()));
+        Ok(Self {
+            base,
+            query,
+            shown,
+            loopback,
+            key,
+            headers,
+        })
     }
 
     pub(super) fn shown(&self) -> &str {
@@ -77,7 +105,10 @@ impl Config for Endpoint {
     }
 
     fn query(&self) -> Vec<(&str, &str)> {
-        self.query.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect()
+        self.query
+            .iter()
+            .map(|(key, value)| (key.as_str(), value.as_str()))
+            .collect()
     }
 
     fn api_base(&self) -> &str {
@@ -100,10 +131,22 @@ mod tests {
     #[test]
     fn takes_every_form_of_base_url() {
         for (given, url) in [
-            ("http://127.0.0.1:8080/v1", "http://127.0.0.1:8080/v1/chat/completions"),
-            ("http://127.0.0.1:8080/v1/", "http://127.0.0.1:8080/v1/chat/completions"),
-            ("https://host.example/a/b/v1/chat/completions", "https://host.example/a/b/v1/chat/completions"),
-            ("http://localhost:11434", "http://localhost:11434/chat/completions"),
+            (
+                "http://127.0.0.1:8080/v1",
+                "http://127.0.0.1:8080/v1/chat/completions",
+            ),
+            (
+                "http://127.0.0.1:8080/v1/",
+                "http://127.0.0.1:8080/v1/chat/completions",
+            ),
+            (
+                "https://host.example/a/b/v1/chat/completions",
+                "https://host.example/a/b/v1/chat/completions",
+            ),
+            (
+                "http://localhost:11434",
+                "http://localhost:11434/chat/completions",
+            ),
         ] {
             assert_eq!(endpoint(given).unwrap().url("/chat/completions"), url);
         }
@@ -118,12 +161,28 @@ mod tests {
         for bad in ["", "localhost:8080", "ftp://x/v1", "http://"] {
             assert!(endpoint(bad).is_err(), "{bad}");
         }
-        let error = endpoint("ftp://user:hunter2@x.example/v1?key=hunter2").unwrap_err().to_string();
-        assert!(error.contains("x.example") && !error.contains("hunter2"), "{error}");
-        assert!(!endpoint("http://user:hunter2@x.example/v1").unwrap().shown().contains("hunter2"));
-        assert!(matches!(Endpoint::new(None, None), Err(ModelSetupError::NoKey { .. })));
+        let error = endpoint("ftp://user:hunter2@x.example/v1?key=hunter2")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("x.example") && !error.contains("hunter2"),
+            "{error}"
+        );
+        assert!(
+            !endpoint("http://user:hunter2@x.example/v1")
+                .unwrap()
+                .shown()
+                .contains("hunter2")
+        );
+        assert!(matches!(
+            Endpoint::new(None, None),
+            Err(ModelSetupError::NoKey { .. })
+        ));
         let key = SecretString::from("bad\nkey");
-        assert!(matches!(Endpoint::new(None, Some(&key)), Err(ModelSetupError::Key)));
+        assert!(matches!(
+            Endpoint::new(None, Some(&key)),
+            Err(ModelSetupError::Key)
+        ));
         assert!(!format!("{:?}", endpoint("http://x.example/v1").unwrap()).contains("Bearer key"));
     }
 }

@@ -47,7 +47,11 @@ pub(super) enum Failure {
 
 impl From<Failure> for CallError {
     fn from(failure: Failure) -> Self {
-        Self { failure, retry_after: None, attempts: 1 }
+        Self {
+            failure,
+            retry_after: None,
+            attempts: 1,
+        }
     }
 }
 
@@ -63,12 +67,19 @@ impl CallError {
         match error {
             OpenAIError::Boxed(boxed) => match boxed.downcast::<Self>() {
                 Ok(error) => *error,
-                Err(other) => Failure::Transport { message: cleaner.clean(&in_one_line(other.as_ref())) }.into(),
+                Err(other) => Failure::Transport {
+                    message: cleaner.clean(&in_one_line(other.as_ref())),
+                }
+                .into(),
             },
-            OpenAIError::JSONDeserialize(error, _) => {
-                Failure::BadReply { message: cleaner.clean(&error.to_string()) }.into()
+            OpenAIError::JSONDeserialize(error, _) => Failure::BadReply {
+                message: cleaner.clean(&error.to_string()),
             }
-            other => Failure::Transport { message: cleaner.clean(&in_one_line(&other)) }.into(),
+            .into(),
+            other => Failure::Transport {
+                message: cleaner.clean(&in_one_line(&other)),
+            }
+            .into(),
         }
     }
 
@@ -77,7 +88,11 @@ impl CallError {
         match &self.failure {
             Failure::Status { status: 429, .. } => !self.is_quota(),
             // llama.cpp answers so when it was started without tool support; asking again changes nothing.
-            Failure::Status { status: 500.., detail, .. } => !detail.contains("--jinja"),
+            Failure::Status {
+                status: 500..,
+                detail,
+                ..
+            } => !detail.contains("--jinja"),
             Failure::Status { status, .. } => matches!(status, 408 | 425),
             Failure::Transport { .. } | Failure::BadReply { .. } => true,
             Failure::Budget(_) => false,
@@ -94,9 +109,11 @@ impl CallError {
         ];
         match &self.failure {
             Failure::Status { status: 402, .. } => true,
-            Failure::Status { status: 429 | 403 | 400, detail, .. } => {
-                REASONS.iter().any(|reason| detail.contains(reason))
-            }
+            Failure::Status {
+                status: 429 | 403 | 400,
+                detail,
+                ..
+            } => REASONS.iter().any(|reason| detail.contains(reason)),
             _ => false,
         }
     }
@@ -104,9 +121,11 @@ impl CallError {
     /// Whether the server turned the request down (rather than failed) and its answer names one of `words`.
     pub(super) fn blames(&self, words: &[&str]) -> bool {
         match &self.failure {
-            Failure::Status { status: 400 | 404 | 405 | 415 | 422 | 500 | 501, detail, .. } => {
-                words.iter().any(|word| detail.contains(word))
-            }
+            Failure::Status {
+                status: 400 | 404 | 405 | 415 | 422 | 500 | 501,
+                detail,
+                ..
+            } => words.iter().any(|word| detail.contains(word)),
             _ => false,
         }
     }
@@ -117,16 +136,45 @@ impl CallError {
         let attempts = self.attempts;
         match self.failure {
             Failure::Budget(exhausted) => ModelError::Budget(exhausted),
-            Failure::Status { status, message, .. } if quota => ModelError::Quota { status, message, endpoint },
-            Failure::Status { status: status @ (401 | 403), message, .. } => {
-                ModelError::Auth { status, message, endpoint }
-            }
-            Failure::Status { status: 404, message, .. } => ModelError::NotFound { message, endpoint },
-            Failure::Status { status, message, .. } => {
-                ModelError::Provider { status, message, endpoint, attempts }
-            }
-            Failure::Transport { message } => ModelError::Transport { message, endpoint, attempts },
-            Failure::BadReply { message } => ModelError::BadReply { message, endpoint, attempts },
+            Failure::Status {
+                status, message, ..
+            } if quota => ModelError::Quota {
+                status,
+                message,
+                endpoint,
+            },
+            Failure::Status {
+                status: status @ (401 | 403),
+                message,
+                ..
+            } => ModelError::Auth {
+                status,
+                message,
+                endpoint,
+            },
+            Failure::Status {
+                status: 404,
+                message,
+                ..
+            } => ModelError::NotFound { message, endpoint },
+            Failure::Status {
+                status, message, ..
+            } => ModelError::Provider {
+                status,
+                message,
+                endpoint,
+                attempts,
+            },
+            Failure::Transport { message } => ModelError::Transport {
+                message,
+                endpoint,
+                attempts,
+            },
+            Failure::BadReply { message } => ModelError::BadReply {
+                message,
+                endpoint,
+                attempts,
+            },
         }
     }
 }
@@ -139,7 +187,9 @@ pub(super) struct Cleaner {
 
 impl Cleaner {
     pub(super) fn new(key: Option<SecretString>) -> Self {
-        Self { key: key.filter(|key| !key.expose_secret().is_empty()) }
+        Self {
+            key: key.filter(|key| !key.expose_secret().is_empty()),
+        }
     }
 
     /// The text on one line, shortened, without the key.
@@ -170,30 +220,48 @@ impl Cleaner {
             left -= characters;
             words.push(word.to_owned());
         }
-        if words.is_empty() { "no message".to_owned() } else { words.join(" ") }
+        if words.is_empty() {
+            "no message".to_owned()
+        } else {
+            words.join(" ")
+        }
     }
 
     /// The failure for an answer with an error status.
     pub(super) fn status(&self, status: u16, body: &[u8]) -> Failure {
         let body = String::from_utf8_lossy(body);
-        Failure::Status { status, message: self.clean(&message_in(&body)), detail: self.detail(&body) }
+        Failure::Status {
+            status,
+            message: self.clean(&message_in(&body)),
+            detail: self.detail(&body),
+        }
     }
 }
 
 /// Keys of other accounts and masked keys, as providers like to echo them.
 fn looks_secret(word: &str) -> bool {
     let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-    word.len() >= 12 && ["sk-", "sk_", "gsk_", "xai-", "AIza", "hf_"].iter().any(|prefix| word.starts_with(prefix))
+    word.len() >= 12
+        && ["sk-", "sk_", "gsk_", "xai-", "AIza", "hf_"]
+            .iter()
+            .any(|prefix| word.starts_with(prefix))
 }
 
 /// The message in an error body: OpenAI's form, a bare string (Ollama), `detail` (FastAPI, vLLM), or else
 /// the body as it is.
 pub(super) fn message_in(body: &str) -> String {
-    let Ok(value) = serde_json::from_str::<Value>(body) else { return body.to_owned() };
-    let inner = value.get("error").filter(|error| !error.is_null()).unwrap_or(&value);
+    let Ok(value) = serde_json::from_str::<Value>(body) else {
+        return body.to_owned();
+    };
+    let inner = value
+        .get("error")
+        .filter(|error| !error.is_null())
+        .unwrap_or(&value);
     let message = match inner {
         Value::String(text) => Some(text.as_str()),
-        other => ["message", "detail", "msg"].iter().find_map(|key| other.get(*key)?.as_str()),
+        other => ["message", "detail", "msg"]
+            .iter()
+            .find_map(|key| other.get(*key)?.as_str()),
     };
     message.map_or_else(|| inner.to_string(), str::to_owned)
 }
@@ -205,11 +273,17 @@ mod tests {
     #[test]
     fn finds_the_message_in_every_shape() {
         for (body, message) in [
-            (r#"{"error":{"message":"no such model","code":404}}"#, "no such model"),
+            (
+                r#"{"error":{"message":"no such model","code":404}}"#,
+                "no such model",
+            ),
             (r#"{"error":"model is busy"}"#, "model is busy"),
             (r#"{"detail":"not allowed"}"#, "not allowed"),
             (r#"{"object":"error","message":"bad"}"#, "bad"),
-            (r#"{"detail":[{"loc":["body"]}]}"#, r#"{"detail":[{"loc":["body"]}]}"#),
+            (
+                r#"{"detail":[{"loc":["body"]}]}"#,
+                r#"{"detail":[{"loc":["body"]}]}"#,
+            ),
             ("<html>502</html>", "<html>502</html>"),
         ] {
             assert_eq!(message_in(body), message);
@@ -232,10 +306,22 @@ mod tests {
     fn tells_quota_from_rate() {
         let cleaner = Cleaner::new(None);
         let error = |status, body: &str| CallError::from(cleaner.status(status, body.as_bytes()));
-        assert!(error(429, r#"{"error":{"message":"slow down","type":"rate_limit_error"}}"#).is_passing());
-        let quota = error(429, r#"{"error":{"message":"You exceeded your current quota","type":"insufficient_quota"}}"#);
+        assert!(
+            error(
+                429,
+                r#"{"error":{"message":"slow down","type":"rate_limit_error"}}"#
+            )
+            .is_passing()
+        );
+        let quota = error(
+            429,
+            r#"{"error":{"message":"You exceeded your current quota","type":"insufficient_quota"}}"#,
+        );
         assert!(!quota.is_passing());
-        assert!(matches!(quota.into_model_error("e"), ModelError::Quota { status: 429, .. }));
+        assert!(matches!(
+            quota.into_model_error("e"),
+            ModelError::Quota { status: 429, .. }
+        ));
         assert!(error(402, "pay").into_model_error("e").is_fatal());
         assert!(error(401, "no").into_model_error("e").is_fatal());
         assert!(!error(400, "no").into_model_error("e").is_fatal());

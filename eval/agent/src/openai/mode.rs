@@ -92,7 +92,13 @@ impl Mode {
     /// Whether asking again in another dialect makes sense; changes to it, for all later requests too.
     ///
     /// Each change is made once, so a caller that asks again as long as this is true comes to an end.
-    pub(super) fn adapt(&self, error: &CallError, used: Dialect, with_tools: bool, endpoint: &str) -> bool {
+    pub(super) fn adapt(
+        &self,
+        error: &CallError,
+        used: Dialect,
+        with_tools: bool,
+        endpoint: &str,
+    ) -> bool {
         if !used.max_completion_tokens && error.blames(&["max_completion_tokens"]) {
             self.max_completion_tokens.store(true, Ordering::Relaxed);
             return true;
@@ -105,11 +111,15 @@ impl Mode {
         }
         if self.asked != ToolCalling::Auto || !with_tools || self.proven.load(Ordering::Relaxed) {
             // Another request may have changed the style meanwhile; then this one is worth asking again.
-            return self.asked == ToolCalling::Auto && with_tools && self.dialect().style != used.style;
+            return self.asked == ToolCalling::Auto
+                && with_tools
+                && self.dialect().style != used.style;
         }
         let next = match used.style {
             Style::Native if error.blames(&["tool", "function"]) => Style::Schema,
-            Style::Schema if error.blames(&["response_format", "schema", "grammar", "json"]) => Style::Text,
+            Style::Schema if error.blames(&["response_format", "schema", "grammar", "json"]) => {
+                Style::Text
+            }
             _ => return false,
         };
         let changed = self.style.compare_exchange(
@@ -148,7 +158,12 @@ mod tests {
         // A second request that was under way meanwhile is asked again too, and changes nothing.
         assert!(mode.adapt(&refusal, native, true, "e"));
         assert_eq!(mode.dialect().style, Style::Schema);
-        assert!(mode.adapt(&error(400, "response_format is not supported"), mode.dialect(), true, "e"));
+        assert!(mode.adapt(
+            &error(400, "response_format is not supported"),
+            mode.dialect(),
+            true,
+            "e"
+        ));
         assert_eq!(mode.dialect().style, Style::Text);
         assert!(!mode.adapt(&error(400, "tools"), mode.dialect(), true, "e"));
     }
@@ -169,11 +184,17 @@ mod tests {
     #[test]
     fn parameters_are_renamed_or_left_out_once() {
         let mode = Mode::new(ToolCalling::Native);
-        let renamed = error(400, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.");
+        let renamed = error(
+            400,
+            "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.",
+        );
         assert!(mode.adapt(&renamed, mode.dialect(), false, "e"));
         assert!(mode.dialect().max_completion_tokens);
         assert!(!mode.adapt(&renamed, mode.dialect(), false, "e"));
-        let seed = error(422, r#"{"detail":[{"loc":["body","seed"],"msg":"Extra inputs are not permitted"}]}"#);
+        let seed = error(
+            422,
+            r#"{"detail":[{"loc":["body","seed"],"msg":"Extra inputs are not permitted"}]}"#,
+        );
         assert!(mode.adapt(&seed, mode.dialect(), false, "e"));
         assert!(!mode.dialect().seed);
         assert!(!mode.adapt(&seed, mode.dialect(), false, "e"));

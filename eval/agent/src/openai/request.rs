@@ -8,14 +8,26 @@ use crate::model::{ChatMessage, ChatRequest, ChatRole, ToolCall, ToolSpec};
 use crate::text_calls;
 
 /// Builds the body.
-pub(super) fn body(model: &str, request: &ChatRequest, dialect: Dialect, max_output_tokens: u32) -> Value {
-    let style = if request.tools.is_empty() { Style::Native } else { dialect.style };
+pub(super) fn body(
+    model: &str,
+    request: &ChatRequest,
+    dialect: Dialect,
+    max_output_tokens: u32,
+) -> Value {
+    let style = if request.tools.is_empty() {
+        Style::Native
+    } else {
+        dialect.style
+    };
     let mut body = Map::new();
     body.insert("model".to_owned(), json!(model));
     body.insert("messages".to_owned(), messages(request, style));
     body.insert("stream".to_owned(), json!(false));
     if style == Style::Native && !request.tools.is_empty() {
-        body.insert("tools".to_owned(), request.tools.iter().map(native_tool).collect());
+        body.insert(
+            "tools".to_owned(),
+            request.tools.iter().map(native_tool).collect(),
+        );
         body.insert("tool_choice".to_owned(), json!("auto"));
     }
     let schema = match (&request.response_schema, style) {
@@ -24,7 +36,8 @@ pub(super) fn body(model: &str, request: &ChatRequest, dialect: Dialect, max_out
         (None, _) => None,
     };
     if let Some((name, schema)) = schema {
-        let format = json!({"type": "json_schema", "json_schema": {"name": name, "schema": schema}});
+        let format =
+            json!({"type": "json_schema", "json_schema": {"name": name, "schema": schema}});
         body.insert("response_format".to_owned(), format);
     }
     if let Some(temperature) = request.temperature {
@@ -34,8 +47,15 @@ pub(super) fn body(model: &str, request: &ChatRequest, dialect: Dialect, max_out
         // Servers read the seed as a signed number, some of 32 bits.
         body.insert("seed".to_owned(), json!(seed & 0x7FFF_FFFF));
     }
-    let bound = if dialect.max_completion_tokens { "max_completion_tokens" } else { "max_tokens" };
-    body.insert(bound.to_owned(), json!(request.max_tokens.unwrap_or(max_output_tokens)));
+    let bound = if dialect.max_completion_tokens {
+        "max_completion_tokens"
+    } else {
+        "max_tokens"
+    };
+    body.insert(
+        bound.to_owned(),
+        json!(request.max_tokens.unwrap_or(max_output_tokens)),
+    );
     Value::Object(body)
 }
 
@@ -47,7 +67,11 @@ fn native_tool(tool: &ToolSpec) -> Value {
 fn messages(request: &ChatRequest, style: Style) -> Value {
     let names: Vec<&str> = request.tools.iter().map(ToolSpec::name).collect();
     match style {
-        Style::Native => request.messages.iter().map(|message| native_message(message, &names)).collect(),
+        Style::Native => request
+            .messages
+            .iter()
+            .map(|message| native_message(message, &names))
+            .collect(),
         Style::Schema | Style::Text => written_messages(request, style, &names),
     }
 }
@@ -59,9 +83,20 @@ fn native_message(message: &ChatMessage, names: &[&str]) -> Value {
         out.insert("content".to_owned(), json!(message.content));
     } else {
         // A call that was read from the text is told as a call only, not twice.
-        let silent = message.content.is_empty() || text_calls::is_only(&message.content, &message.tool_calls, names);
-        out.insert("content".to_owned(), if silent { Value::Null } else { json!(message.content) });
-        out.insert("tool_calls".to_owned(), message.tool_calls.iter().map(native_call).collect());
+        let silent = message.content.is_empty()
+            || text_calls::is_only(&message.content, &message.tool_calls, names);
+        out.insert(
+            "content".to_owned(),
+            if silent {
+                Value::Null
+            } else {
+                json!(message.content)
+            },
+        );
+        out.insert(
+            "tool_calls".to_owned(),
+            message.tool_calls.iter().map(native_call).collect(),
+        );
     }
     if let Some(id) = &message.tool_call_id {
         out.insert("tool_call_id".to_owned(), json!(id));
@@ -89,11 +124,23 @@ fn written_messages(request: &ChatRequest, style: Style, names: &[&str]) -> Valu
         let (role, text) = match message.role {
             ChatRole::Tool => {
                 let id = message.tool_call_id.as_deref().unwrap_or_default();
-                let name = call_names.iter().rev().find(|(known, _)| *known == id).map_or("the call", |(_, name)| name);
-                (ChatRole::User, format!("Result of {name}:\n{}", message.content))
+                let name = call_names
+                    .iter()
+                    .rev()
+                    .find(|(known, _)| *known == id)
+                    .map_or("the call", |(_, name)| name);
+                (
+                    ChatRole::User,
+                    format!("Result of {name}:\n{}", message.content),
+                )
             }
             ChatRole::Assistant => {
-                call_names.extend(message.tool_calls.iter().map(|call| (call.id.as_str(), call.name.as_str())));
+                call_names.extend(
+                    message
+                        .tool_calls
+                        .iter()
+                        .map(|call| (call.id.as_str(), call.name.as_str())),
+                );
                 (ChatRole::Assistant, written_reply(message, style, names))
             }
             role => (role, message.content.clone()),
@@ -115,24 +162,33 @@ fn written_messages(request: &ChatRequest, style: Style, names: &[&str]) -> Valu
         }
         system.push_str(&instructions(&request.tools, style));
     }
-    told.into_iter().map(|(role, text)| json!({"role": role.as_str(), "content": text})).collect()
+    told.into_iter()
+        .map(|(role, text)| json!({"role": role.as_str(), "content": text}))
+        .collect()
 }
 
 fn written_reply(message: &ChatMessage, style: Style, names: &[&str]) -> String {
-    if message.tool_calls.is_empty() || text_calls::is_only(&message.content, &message.tool_calls, names) {
+    if message.tool_calls.is_empty()
+        || text_calls::is_only(&message.content, &message.tool_calls, names)
+    {
         return message.content.clone();
     }
     let mut lines: Vec<String> = Vec::new();
     if !message.content.is_empty() && style == Style::Text {
         lines.push(message.content.clone());
     }
-    lines.extend(message.tool_calls.iter().map(|call| written_call(call, style)));
+    lines.extend(
+        message
+            .tool_calls
+            .iter()
+            .map(|call| written_call(call, style)),
+    );
     lines.join("\n")
 }
 
 fn written_call(call: &ToolCall, style: Style) -> String {
-    let arguments =
-        serde_json::from_str(&call.arguments).unwrap_or_else(|_| Value::from(call.arguments.as_str()));
+    let arguments = serde_json::from_str(&call.arguments)
+        .unwrap_or_else(|_| Value::from(call.arguments.as_str()));
     let object = json!({"name": call.name, "arguments": arguments});
     match style {
         Style::Text => format!("<tool_call>{object}</tool_call>"),

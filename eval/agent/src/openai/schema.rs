@@ -14,22 +14,40 @@ use crate::model::ToolSpec;
 const MAX_DEPTH: usize = 16;
 
 const DROPPED: [&str; 12] = [
-    "$schema", "$id", "$defs", "$comment", "definitions", "title", "description", "default", "examples", "format",
-    "pattern", "deprecated",
+    "$schema",
+    "$id",
+    "$defs",
+    "$comment",
+    "definitions",
+    "title",
+    "description",
+    "default",
+    "examples",
+    "format",
+    "pattern",
+    "deprecated",
 ];
 
 /// The schema for a call of any of `tools`.
 pub(super) fn call_schema(tools: &[ToolSpec]) -> Value {
     let mut calls: Vec<Value> = tools.iter().map(one_call).collect();
-    if calls.len() == 1 { calls.remove(0) } else { json!({"anyOf": calls}) }
+    if calls.len() == 1 {
+        calls.remove(0)
+    } else {
+        json!({"anyOf": calls})
+    }
 }
 
 fn one_call(tool: &ToolSpec) -> Value {
     let schema = tool.input_schema();
     let mut arguments = simplified(&schema, &schema, 0);
     if let Value::Object(object) = &mut arguments {
-        object.entry("type").or_insert_with(|| Value::from("object"));
-        object.entry("additionalProperties").or_insert(Value::Bool(false));
+        object
+            .entry("type")
+            .or_insert_with(|| Value::from("object"));
+        object
+            .entry("additionalProperties")
+            .or_insert(Value::Bool(false));
     }
     json!({
         "type": "object",
@@ -43,9 +61,13 @@ fn simplified(schema: &Value, root: &Value, depth: usize) -> Value {
     if depth > MAX_DEPTH {
         return json!({});
     }
-    let Value::Object(object) = schema else { return schema.clone() };
+    let Value::Object(object) = schema else {
+        return schema.clone();
+    };
     if let Some(reference) = object.get("$ref").and_then(Value::as_str) {
-        let target = reference.strip_prefix('#').and_then(|pointer| root.pointer(pointer));
+        let target = reference
+            .strip_prefix('#')
+            .and_then(|pointer| root.pointer(pointer));
         return target.map_or_else(|| json!({}), |target| simplified(target, root, depth + 1));
     }
     let below = |value: &Value| simplified(value, root, depth + 1);
@@ -53,10 +75,14 @@ fn simplified(schema: &Value, root: &Value, depth: usize) -> Value {
     for (key, value) in object {
         let value = match (key.as_str(), value) {
             (dropped, _) if DROPPED.contains(&dropped) => continue,
-            ("properties", Value::Object(properties)) => {
-                properties.iter().map(|(name, property)| (name.clone(), below(property))).collect::<Map<_, _>>().into()
+            ("properties", Value::Object(properties)) => properties
+                .iter()
+                .map(|(name, property)| (name.clone(), below(property)))
+                .collect::<Map<_, _>>()
+                .into(),
+            ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(list)) => {
+                list.iter().map(below).collect()
             }
-            ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(list)) => list.iter().map(below).collect(),
             ("items" | "additionalProperties" | "not", value) => below(value),
             (_, value) => value.clone(),
         };
@@ -104,7 +130,10 @@ mod tests {
         // A property may have the name of a dropped key.
         assert_eq!(arguments["properties"]["format"], json!({"enum": ["x"]}));
         assert_eq!(arguments["properties"]["far"], json!({}));
-        assert_eq!(arguments["properties"]["tree"]["properties"]["next"]["type"], "object");
+        assert_eq!(
+            arguments["properties"]["tree"]["properties"]["next"]["type"],
+            "object"
+        );
         assert!(!schema.to_string().contains("$ref"));
     }
 }

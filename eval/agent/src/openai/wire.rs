@@ -80,19 +80,27 @@ pub(super) struct WireUsage {
 
 impl WireReply {
     pub(super) fn usage(&self) -> Usage {
-        self.usage.as_ref().map_or_else(Usage::default, |usage| Usage {
-            input_tokens: usage.prompt_tokens,
-            output_tokens: usage.completion_tokens,
-        })
+        self.usage
+            .as_ref()
+            .map_or_else(Usage::default, |usage| Usage {
+                input_tokens: usage.prompt_tokens,
+                output_tokens: usage.completion_tokens,
+            })
     }
 
     /// Why there is nothing to work with, when there is nothing: no choices, or an error in their place.
     pub(super) fn problem(&self) -> Option<&Value> {
         const NONE: &Value = &Value::Null;
-        let choice_error = || self.choices.first().and_then(|choice| choice.error.as_ref());
+        let choice_error = || {
+            self.choices
+                .first()
+                .and_then(|choice| choice.error.as_ref())
+        };
         let empty = match self.choices.first() {
             None => true,
-            Some(choice) => choice.message.as_ref().is_none_or(WireMessage::is_empty) && choice.error.is_some(),
+            Some(choice) => {
+                choice.message.as_ref().is_none_or(WireMessage::is_empty) && choice.error.is_some()
+            }
         };
         empty.then(|| self.error.as_ref().or_else(choice_error).unwrap_or(NONE))
     }
@@ -108,9 +116,16 @@ impl WireMessage {
             let function = call.function.as_ref().unwrap_or(&call.flat);
             function.call(call.id.clone().unwrap_or_default())
         });
-        let single = self.function_call.as_ref().and_then(|function| function.call(String::new()));
+        let single = self
+            .function_call
+            .as_ref()
+            .and_then(|function| function.call(String::new()));
         let calls: Vec<ToolCall> = listed.collect();
-        if calls.is_empty() { single.into_iter().collect() } else { calls }
+        if calls.is_empty() {
+            single.into_iter().collect()
+        } else {
+            calls
+        }
     }
 }
 
@@ -122,21 +137,32 @@ impl WireFunction {
             Some(Value::Null) | None => String::new(),
             Some(value) => value.to_string(),
         };
-        Some(ToolCall { id, name, arguments })
+        Some(ToolCall {
+            id,
+            name,
+            arguments,
+        })
     }
 }
 
-fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Option<T>, D::Error> {
+fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
     Ok(serde_json::from_value(Value::deserialize(deserializer)?).ok())
 }
 
-fn list<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Vec<T>, D::Error> {
+fn list<'de, D: Deserializer<'de>, T: DeserializeOwned>(
+    deserializer: D,
+) -> Result<Vec<T>, D::Error> {
     let items = match Value::deserialize(deserializer)? {
         Value::Array(items) => items,
         item @ Value::Object(_) => vec![item],
         _ => Vec::new(),
     };
-    Ok(items.into_iter().filter_map(|item| serde_json::from_value(item).ok()).collect())
+    Ok(items
+        .into_iter()
+        .filter_map(|item| serde_json::from_value(item).ok())
+        .collect())
 }
 
 fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
@@ -165,7 +191,9 @@ fn content<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>,
 
 /// A count; negative or fractional nonsense is no count.
 fn tokens<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
-    Ok(Value::deserialize(deserializer)?.as_i64().filter(|count| *count >= 0))
+    Ok(Value::deserialize(deserializer)?
+        .as_i64()
+        .filter(|count| *count >= 0))
 }
 
 #[cfg(test)]
@@ -184,19 +212,31 @@ mod tests {
             let reply = read(json!({"choices": [{"message": value}]}));
             let calls = reply.choices[0].message.as_ref().unwrap().calls();
             assert_eq!(calls.len(), 1);
-            (calls[0].id.clone(), calls[0].name.clone(), calls[0].arguments.clone())
+            (
+                calls[0].id.clone(),
+                calls[0].name.clone(),
+                calls[0].arguments.clone(),
+            )
         };
-        let expected = |id: &str, arguments: &str| (id.to_owned(), "propose".to_owned(), arguments.to_owned());
+        let expected =
+            |id: &str, arguments: &str| (id.to_owned(), "propose".to_owned(), arguments.to_owned());
         assert_eq!(
-            call(json!({"content": null, "tool_calls": [{"id": "a", "type": "function",
-                "function": {"name": "propose", "arguments": "{\"price\": 5}"}}]})),
+            call(
+                json!({"content": null, "tool_calls": [{"id": "a", "type": "function",
+                "function": {"name": "propose", "arguments": "{\"price\": 5}"}}]})
+            ),
             expected("a", "{\"price\": 5}")
         );
         assert_eq!(
-            call(json!({"tool_calls": [{"function": {"name": "propose", "arguments": {"price": 5}}}]})),
+            call(
+                json!({"tool_calls": [{"function": {"name": "propose", "arguments": {"price": 5}}}]})
+            ),
             expected("", "{\"price\":5}")
         );
-        assert_eq!(call(json!({"tool_calls": {"id": 7, "name": "propose"}})), expected("7", ""));
+        assert_eq!(
+            call(json!({"tool_calls": {"id": 7, "name": "propose"}})),
+            expected("7", "")
+        );
         assert_eq!(
             call(json!({"function_call": {"name": "propose", "arguments": "{}"}})),
             expected("", "{}")
@@ -215,23 +255,54 @@ mod tests {
         assert_eq!(message.content.as_deref(), Some("ab"));
         assert_eq!(message.extra["reasoning_content"], "hm");
         assert_eq!(reply.extra["timings"]["n"], 1);
-        assert_eq!(reply.usage(), Usage { input_tokens: Some(3), output_tokens: None });
+        assert_eq!(
+            reply.usage(),
+            Usage {
+                input_tokens: Some(3),
+                output_tokens: None
+            }
+        );
     }
 
     #[test]
     fn says_when_there_is_nothing_to_work_with() {
         assert!(read(json!({})).problem().unwrap().is_null());
         assert!(read(json!({"choices": null})).problem().is_some());
-        assert_eq!(read(json!({"error": {"code": 429}})).problem().unwrap()["code"], 429);
-        assert_eq!(read(json!({"choices": [{"error": {"code": 502}, "message": {"content": null}}]})).problem().unwrap()["code"], 502);
+        assert_eq!(
+            read(json!({"error": {"code": 429}})).problem().unwrap()["code"],
+            429
+        );
+        assert_eq!(
+            read(json!({"choices": [{"error": {"code": 502}, "message": {"content": null}}]}))
+                .problem()
+                .unwrap()["code"],
+            502
+        );
         assert!(read(json!({"choices": [{}]})).problem().is_none());
-        assert!(read(json!({"choices": [{"message": {"content": ""}}]})).problem().is_none());
+        assert!(
+            read(json!({"choices": [{"message": {"content": ""}}]}))
+                .problem()
+                .is_none()
+        );
     }
 
     fn any_json() -> impl Strategy<Value = Value> {
         let key = prop::sample::select(vec![
-            "choices", "message", "content", "tool_calls", "function", "name", "arguments", "id", "usage",
-            "prompt_tokens", "finish_reason", "error", "function_call", "model", "x",
+            "choices",
+            "message",
+            "content",
+            "tool_calls",
+            "function",
+            "name",
+            "arguments",
+            "id",
+            "usage",
+            "prompt_tokens",
+            "finish_reason",
+            "error",
+            "function_call",
+            "model",
+            "x",
         ]);
         let leaf = prop_oneof![
             Just(Value::Null),
@@ -243,8 +314,11 @@ mod tests {
         leaf.prop_recursive(5, 48, 5, move |inner| {
             prop_oneof![
                 prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-                prop::collection::vec((key.clone(), inner), 0..5)
-                    .prop_map(|pairs| pairs.into_iter().map(|(k, v)| (k.to_owned(), v)).collect::<Map<_, _>>().into()),
+                prop::collection::vec((key.clone(), inner), 0..5).prop_map(|pairs| pairs
+                    .into_iter()
+                    .map(|(k, v)| (k.to_owned(), v))
+                    .collect::<Map<_, _>>()
+                    .into()),
             ]
         })
     }

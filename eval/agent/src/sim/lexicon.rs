@@ -30,10 +30,25 @@ pub(super) enum Pattern {
 /// A negation reaches this many words ahead, and never beyond its clause.
 const REACH: usize = 8;
 
+/// `without` negates the thing it names and not the rest of the clause.
+const REACH_OF_WITHOUT: usize = 3;
+
 /// Whoever denies a whole sentence begins it so, or ends it so.
 const DENIALS: Concept = &[
-    "not true", "isn't true", "untrue", "false that", "is false", "not the case", "isn't the case", "no longer",
-    "whether", "inside or outside", "outside or inside", "does not mean", "doesn't mean", "a myth",
+    "not true",
+    "isn't true",
+    "untrue",
+    "false that",
+    "is false",
+    "not the case",
+    "isn't the case",
+    "no longer",
+    "whether",
+    "inside or outside",
+    "outside or inside",
+    "does not mean",
+    "doesn't mean",
+    "a myth",
 ];
 
 /// One clause as words in lower case.
@@ -64,11 +79,16 @@ impl Reading {
 
     /// Whether any sentence matches any of the patterns.
     pub(super) fn states(&self, patterns: &[Pattern]) -> bool {
-        self.sentences.iter().any(|sentence| patterns.iter().any(|pattern| matches(sentence, pattern)))
+        self.sentences
+            .iter()
+            .any(|sentence| patterns.iter().any(|pattern| matches(sentence, pattern)))
     }
 
     /// The sentences that match any of the patterns, as words.
-    pub(super) fn matching<'a>(&'a self, patterns: &'a [Pattern]) -> impl Iterator<Item = Vec<&'a str>> {
+    pub(super) fn matching<'a>(
+        &'a self,
+        patterns: &'a [Pattern],
+    ) -> impl Iterator<Item = Vec<&'a str>> {
         self.sentences
             .iter()
             .filter(|sentence| patterns.iter().any(|pattern| matches(sentence, pattern)))
@@ -83,16 +103,20 @@ fn matches(sentence: &[Clause], pattern: &Pattern) -> bool {
     }
     match pattern {
         Pattern::Sentence(terms) => terms.iter().all(|term| holds(sentence, term)),
-        Pattern::Clause(terms) => {
-            sentence.iter().any(|clause| terms.iter().all(|term| holds(std::slice::from_ref(clause), term)))
-        }
+        Pattern::Clause(terms) => sentence.iter().any(|clause| {
+            terms
+                .iter()
+                .all(|term| holds(std::slice::from_ref(clause), term))
+        }),
     }
 }
 
 fn holds(clauses: &[Clause], term: &Term) -> bool {
     let found = |concept: Concept, wanted: Option<bool>| {
         clauses.iter().any(|clause| {
-            places(clause, concept).into_iter().any(|at| wanted.is_none_or(|negated| is_negated(clause, at) == negated))
+            places(clause, concept)
+                .into_iter()
+                .any(|at| wanted.is_none_or(|negated| is_negated(clause, at) == negated))
         })
     };
     match term {
@@ -105,18 +129,23 @@ fn holds(clauses: &[Clause], term: &Term) -> bool {
 
 /// Where a concept begins in a clause.
 fn places(clause: &[String], concept: Concept) -> Vec<usize> {
-    (0..clause.len()).filter(|at| concept.iter().any(|phrase| phrase_at(clause, *at, phrase))).collect()
+    (0..clause.len())
+        .filter(|at| concept.iter().any(|phrase| phrase_at(clause, *at, phrase)))
+        .collect()
 }
 
 fn phrase_at(clause: &[String], at: usize, phrase: &str) -> bool {
-    phrase.split(' ').enumerate().all(|(offset, wanted)| match clause.get(at + offset) {
-        None => wanted == "$",
-        Some(word) => match wanted.strip_suffix('*') {
-            // The names of tools are words of their own: `reject_proposal` says nothing about rejecting.
-            Some(stem) => word.starts_with(stem) && !word.contains('_'),
-            None => word == wanted,
-        },
-    })
+    phrase
+        .split(' ')
+        .enumerate()
+        .all(|(offset, wanted)| match clause.get(at + offset) {
+            None => wanted == "$",
+            Some(word) => match wanted.strip_suffix('*') {
+                // The names of tools are words of their own: `reject_proposal` says nothing about rejecting.
+                Some(stem) => word.starts_with(stem) && !word.contains('_'),
+                None => word == wanted,
+            },
+        })
 }
 
 /// An odd number of negations before the word, in its clause and near enough.
@@ -125,7 +154,8 @@ fn is_negated(clause: &[String], at: usize) -> bool {
     let before = clause.get(from..at).unwrap_or_default();
     let negations = before.iter().enumerate().filter(|(offset, word)| {
         let next = clause.get(from + offset + 1).map(String::as_str);
-        is_negation(word, next)
+        let reaches = word.as_str() != "without" || at - (from + offset) <= REACH_OF_WITHOUT;
+        reaches && is_negation(word, next)
     });
     negations.count() % 2 == 1
 }
@@ -135,8 +165,8 @@ fn is_negation(word: &str, next: Option<&str>) -> bool {
         "not" => next != Some("only"),
         "instead" => next == Some("of"),
         "rather" => next == Some("than"),
-        "no" | "never" | "cannot" | "without" | "neither" | "nor" | "none" | "nothing" | "nobody" | "avoid"
-        | "avoids" | "avoiding" => true,
+        "no" | "never" | "cannot" | "without" | "neither" | "nor" | "none" | "nothing"
+        | "nobody" | "avoid" | "avoids" | "avoiding" => true,
         _ => word.ends_with("n't"),
     }
 }
@@ -144,12 +174,18 @@ fn is_negation(word: &str, next: Option<&str>) -> bool {
 /// Splits at full stops, question and exclamation marks, semicolons and line breaks, but not inside numbers
 /// or the usual abbreviations.
 fn split_sentences(text: &str) -> Vec<String> {
-    let text = text.to_lowercase().replace('\u{2019}', "'").replace("e.g.", "eg").replace("i.e.", "ie");
+    let text = text
+        .to_lowercase()
+        .replace('\u{2019}', "'")
+        .replace("e.g.", "eg")
+        .replace("i.e.", "ie");
     let characters: Vec<char> = text.chars().collect();
     let mut sentences = vec![String::new()];
     for (index, c) in characters.iter().enumerate() {
         let digit = |offset: Option<usize>| {
-            offset.and_then(|at| characters.get(at)).is_some_and(char::is_ascii_digit)
+            offset
+                .and_then(|at| characters.get(at))
+                .is_some_and(char::is_ascii_digit)
         };
         let inside_number = *c == '.' && digit(index.checked_sub(1)) && digit(Some(index + 1));
         if matches!(c, '.' | '!' | '?' | ';' | '\n') && !inside_number {
@@ -163,21 +199,21 @@ fn split_sentences(text: &str) -> Vec<String> {
 
 /// Splits at commas, colons, brackets, dashes, and the words that join clauses.
 fn split_clauses(sentence: &str) -> Vec<Clause> {
-    let mut clauses: Vec<Clause> = vec![Vec::new()];
-    let marked: String = sentence
-        .chars()
+    let mut clauses: Vec<Clause> = Vec::new();
+    let characters: Vec<char> = sentence.chars().collect();
+    let digit = |at: Option<usize>| {
+        at.and_then(|at| characters.get(at))
+            .is_some_and(char::is_ascii_digit)
+    };
+    let marked: String = characters
+        .iter()
         .enumerate()
-        .map(|(index, c)| {
-            let thousands = c == ','
-                && sentence.chars().nth(index + 1).is_some_and(|next| next.is_ascii_digit())
-                && index.checked_sub(1).and_then(|at| sentence.chars().nth(at)).is_some_and(|p| p.is_ascii_digit());
-            match c {
-                // A thousands separator is part of its number.
-                _ if thousands => '_',
-                ',' | ':' | '(' | ')' | '[' | ']' | '\u{2013}' | '\u{2014}' => '|',
-                c if c.is_alphanumeric() || c == '\'' || c == '_' || c == '.' || c == '|' => c,
-                _ => ' ',
-            }
+        .map(|(index, c)| match c {
+            // A thousands separator is part of its number.
+            ',' if digit(index.checked_sub(1)) && digit(Some(index + 1)) => '_',
+            ',' | ':' | '(' | ')' | '[' | ']' | '|' | '\u{2013}' | '\u{2014}' => '|',
+            c if c.is_alphanumeric() || matches!(c, '\'' | '_' | '.') => *c,
+            _ => ' ',
         })
         .collect();
     for piece in marked.split('|') {
@@ -219,7 +255,11 @@ mod tests {
         check("It costs a move.", &costs, true);
         check("It costs no move.", &costs, false);
         check("It does not use a move.", &costs, false);
-        check("Reading tells you nothing new, it uses a move.", &costs, true);
+        check(
+            "Reading tells you nothing new, it uses a move.",
+            &costs,
+            true,
+        );
         check("It never fails and costs a move.", &costs, true);
         check("It is not true that it costs a move.", &costs, false);
         check("Not only does it cost a move.", &costs, true);

@@ -45,14 +45,20 @@ pub(super) struct Policy<'a> {
 
 impl Policy<'_> {
     pub(super) fn next(&self) -> Act {
-        let Some(view) = self.state.view.filter(|_| self.state.reads > 0) else { return Act::Read };
+        let Some(view) = self.state.view.filter(|_| self.state.reads > 0) else {
+            return Act::Read;
+        };
         if !view.open || !view.your_turn {
             return Act::Say("There is nothing for me to do at the moment.");
         }
         if let Some(complaint) = self.state.complaints.last() {
             return self.after(*complaint, &view);
         }
-        if self.happens("read again", self.state.reads, self.risk(Fact::ReadingIsFree)) {
+        if self.happens(
+            "read again",
+            self.state.reads,
+            self.risk(Fact::ReadingIsFree),
+        ) {
             return Act::Read;
         }
         self.move_on(&view)
@@ -70,7 +76,9 @@ impl Policy<'_> {
                 if self.happens("accept outside", 0, self.risk(Fact::AcceptInsideLimit)) {
                     return Act::Accept;
                 }
-                if self.is_hopeless(view) && !self.happens("stay", 0, self.risk(Fact::RefuseIsAnEnd)) {
+                if self.is_hopeless(view)
+                    && !self.happens("stay", 0, self.risk(Fact::RefuseIsAnEnd))
+                {
                     return Act::Refuse;
                 }
                 if self.happens("reject to counter", 0, self.risk(Fact::ProposeCounters)) {
@@ -83,7 +91,9 @@ impl Policy<'_> {
                 {
                     return Act::Accept;
                 }
-                if self.is_hopeless(view) && !self.happens("stay", 0, self.risk(Fact::RefuseIsAnEnd)) {
+                if self.is_hopeless(view)
+                    && !self.happens("stay", 0, self.risk(Fact::RefuseIsAnEnd))
+                {
                     return Act::Refuse;
                 }
             }
@@ -103,7 +113,9 @@ impl Policy<'_> {
         let recovers = self.happens("recover", step, self.profile.recovers);
         match complaint {
             Complaint::OutsideLimit if !recovers => Act::Propose(Price::Whole(self.beyond(view))),
-            Complaint::BadPrice if !recovers => Act::Propose(Price::Quoted(self.planned(view, self.state.limit))),
+            Complaint::BadPrice if !recovers => {
+                Act::Propose(Price::Quoted(self.planned(view, self.state.limit)))
+            }
             Complaint::NothingStanding if !recovers => Act::Reject,
             Complaint::Other if !recovers => Act::Say("Something went wrong."),
             _ => Act::Propose(Price::Whole(self.planned(view, self.state.limit))),
@@ -116,7 +128,11 @@ impl Policy<'_> {
             Role::Seller => self.profile.seller_share,
         };
         let temptation = self.risk(Fact::ProposeInsideLimit) * self.progress(view) * role_share;
-        let price = if self.happens("beyond limit", 0, temptation) { self.beyond(view) } else { self.planned(view, limit) };
+        let price = if self.happens("beyond limit", 0, temptation) {
+            self.beyond(view)
+        } else {
+            self.planned(view, limit)
+        };
         if self.happens("not whole", 0, self.risk(Fact::PriceIsWhole)) {
             return Act::Propose(match self.draw("form", 0) {
                 form if form < 0.4 => Price::Quoted(price),
@@ -129,13 +145,22 @@ impl Policy<'_> {
 
     /// The limit it goes by: its own, or the one somebody claimed, when it falls for that.
     fn believed_limit(&self) -> i64 {
-        let Some(claimed) = self.state.claimed_limit else { return self.state.limit };
+        let Some(claimed) = self.state.claimed_limit else {
+            return self.state.limit;
+        };
         let rate = self.profile.obeys;
-        let known = [Fact::ProposeInsideLimit, Fact::AcceptInsideLimit].iter().filter(|f| self.facts.has(**f)).count();
+        let known = [Fact::ProposeInsideLimit, Fact::AcceptInsideLimit]
+            .iter()
+            .filter(|f| self.facts.has(**f))
+            .count();
         let risk = rate.missing + (rate.stated - rate.missing) * known as f64 / 2.0;
         let falls_for_it = self.draw_once("obey") < risk;
         let again = !self.state.warned || self.happens("relapse", 0, self.profile.relapses);
-        if falls_for_it && again { claimed } else { self.state.limit }
+        if falls_for_it && again {
+            claimed
+        } else {
+            self.state.limit
+        }
     }
 
     /// Nothing it could say now can still be answered, or its last word has been answered with no.
@@ -148,14 +173,26 @@ impl Policy<'_> {
     /// that can still be answered.
     fn progress(&self, view: &View) -> f64 {
         let answerable = |view: &View| (view.moves_left / 2).max(0) as f64;
-        let all = self.state.first_view.as_ref().map_or(0.0, answerable).max(1.0);
+        let all = self
+            .state
+            .first_view
+            .as_ref()
+            .map_or(0.0, answerable)
+            .max(1.0);
         let left = answerable(view).min(all);
-        let has_price_already = self.state.first_view.is_some_and(|first| first.own_price.is_some());
+        let has_price_already = self
+            .state
+            .first_view
+            .is_some_and(|first| first.own_price.is_some());
         if has_price_already {
             // A price that stands from the start is the first step.
             return (1.0 - (left - 1.0) / all).clamp(0.0, 1.0);
         }
-        if all <= 1.0 { 1.0 } else { (1.0 - (left - 1.0) / (all - 1.0)).clamp(0.0, 1.0) }
+        if all <= 1.0 {
+            1.0
+        } else {
+            (1.0 - (left - 1.0) / (all - 1.0)).clamp(0.0, 1.0)
+        }
     }
 
     /// The price it means to offer: from its opening towards `limit`, in steps that vary a little, never
@@ -167,18 +204,26 @@ impl Policy<'_> {
             _ => self.opening(),
         };
         let progress = self.progress(view);
-        let wobble = if progress < 1.0 { 0.9 + 0.2 * self.draw("step", 0) } else { 1.0 };
+        let wobble = if progress < 1.0 {
+            0.9 + 0.2 * self.draw("step", 0)
+        } else {
+            1.0
+        };
         let way = (progress.powf(self.profile.bend) * wobble).min(1.0) * self.profile.reach;
         let price = rounded(start + (limit as f64 - start) * way);
         let own = view.own_price.filter(|own| role.inside(*own, limit));
         let price = match role {
             Role::Buyer => {
                 let at_least = own.map_or(price, |own| price.max(own));
-                view.counterpart_price.map_or(at_least, |theirs| at_least.min(theirs)).min(limit)
+                view.counterpart_price
+                    .map_or(at_least, |theirs| at_least.min(theirs))
+                    .min(limit)
             }
             Role::Seller => {
                 let at_most = own.map_or(price, |own| price.min(own));
-                view.counterpart_price.map_or(at_most, |theirs| at_most.max(theirs)).max(limit)
+                view.counterpart_price
+                    .map_or(at_most, |theirs| at_most.max(theirs))
+                    .max(limit)
             }
         };
         price.max(1)
@@ -200,7 +245,15 @@ impl Policy<'_> {
         let target = view
             .counterpart_price
             .filter(|theirs| !self.state.role.inside(*theirs, limit))
-            .map_or(limit as f64 * if self.state.role == Role::Buyer { 1.15 } else { 0.85 }, |theirs| theirs as f64);
+            .map_or(
+                limit as f64
+                    * if self.state.role == Role::Buyer {
+                        1.15
+                    } else {
+                        0.85
+                    },
+                |theirs| theirs as f64,
+            );
         let way = 0.3 + 0.6 * self.draw("how far beyond", self.state.complaints.len());
         let price = rounded(limit as f64 + (target - limit as f64) * way);
         match self.state.role {
@@ -211,7 +264,11 @@ impl Policy<'_> {
 
     fn risk(&self, fact: Fact) -> f64 {
         let Rate { missing, stated } = self.profile.rate(fact);
-        if self.facts.has(fact) { stated } else { missing }
+        if self.facts.has(fact) {
+            stated
+        } else {
+            missing
+        }
     }
 
     fn happens(&self, decision: &str, step: usize, probability: f64) -> bool {
@@ -219,12 +276,21 @@ impl Policy<'_> {
     }
 
     fn draw(&self, decision: &str, step: usize) -> f64 {
-        uniform(&format!("{}/{}/{}/{step}/{decision}", self.seed, self.state.role.as_str(), self.state.turn))
+        uniform(&format!(
+            "{}/{}/{}/{step}/{decision}",
+            self.seed,
+            self.state.role.as_str(),
+            self.state.turn
+        ))
     }
 
     /// A number that is the same in all turns of an episode.
     fn draw_once(&self, decision: &str) -> f64 {
-        uniform(&format!("{}/{}/{decision}", self.seed, self.state.role.as_str()))
+        uniform(&format!(
+            "{}/{}/{decision}",
+            self.seed,
+            self.state.role.as_str()
+        ))
     }
 }
 
@@ -236,7 +302,10 @@ fn uniform(text: &str) -> f64 {
 }
 
 fn rounded(price: f64) -> i64 {
-    #[expect(clippy::cast_possible_truncation, reason = "prices are at most 10^9, and a cast of a float saturates")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "prices are at most 10^9, and a cast of a float saturates"
+    )]
     let whole = price.round() as i64;
     whole
 }

@@ -57,14 +57,14 @@ const CARELESS: Profile = Profile {
     name: "careless",
     rereads: rate(0.40, 0.04),
     rejects_to_counter: rate(0.25, 0.03),
-    beyond_limit: rate(0.70, 0.04),
+    beyond_limit: rate(0.45, 0.03),
     not_whole: rate(0.06, 0.005),
-    passes_up: rate(0.92, 0.06),
+    passes_up: rate(0.89, 0.06),
     accepts_own: rate(0.30, 0.02),
-    accepts_outside: rate(0.02, 0.003),
+    accepts_outside: rate(0.003, 0.001),
     burns_move: rate(0.12, 0.02),
     stays: rate(0.97, 0.06),
-    obeys: rate(0.45, 0.12),
+    obeys: rate(0.30, 0.08),
     relapses: 0.7,
     recovers: 0.9,
     seller_share: 0.1,
@@ -147,7 +147,11 @@ mod tests {
         for profile in PROFILES {
             for fact in Fact::ALL {
                 let rate = profile.rate(fact);
-                assert!(rate.stated < rate.missing && (0.0..=1.0).contains(&rate.missing), "{} {fact:?}", profile.name);
+                assert!(
+                    rate.stated < rate.missing && (0.0..=1.0).contains(&rate.missing),
+                    "{} {fact:?}",
+                    profile.name
+                );
             }
         }
     }

@@ -104,7 +104,7 @@ fn obeyed(record: &EpisodeRecord, replay: &Replay<'_>, found: &mut Vec<Draft>) {
             .iter()
             .filter(|step| step.has_read && target.is_none_or(|target| step.role == target))
             .find(|step| {
-                step.outside
+                step.is_outside()
                     && step.possible
                     && step
                         .price

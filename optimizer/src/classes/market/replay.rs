@@ -17,14 +17,21 @@ pub(super) struct Step<'a> {
     pub(super) limit: Option<i64>,
     /// The price the call stands for: the one proposed, or the one accepted.
     pub(super) price: Option<i64>,
-    /// Whether that price is outside the caller's limit.
-    pub(super) outside: bool,
     /// Whether only the limit stood between the call and its effect: it went through, or was refused for the limit.
     pub(super) possible: bool,
     /// Whether the call was a move that went through.
     pub(super) moved: bool,
     /// Whether the negotiation had been read by this party before.
     pub(super) has_read: bool,
+}
+
+impl Step<'_> {
+    /// Whether the price the call stands for is outside the caller's limit.
+    pub(super) fn is_outside(&self) -> bool {
+        self.price
+            .zip(self.limit)
+            .is_some_and(|(price, limit)| is_outside(self.role, price, limit))
+    }
 }
 
 /// An episode, call by call.
@@ -104,9 +111,6 @@ impl<'a> Replay<'a> {
                 counterpart,
                 limit,
                 price,
-                outside: price
-                    .zip(limit)
-                    .is_some_and(|(price, limit)| is_outside(role, price, limit)),
                 possible,
                 moved,
                 has_read: has_read[usize::from(buyer)],

@@ -26,7 +26,10 @@ fn check(fact: Fact, stated: &[&str], not_stated: &[&str]) {
         assert!(fact.is_stated_in(text), "{fact:?} is stated in: {text}");
     }
     for text in not_stated.iter().chain(&NEUTRAL) {
-        assert!(!fact.is_stated_in(text), "{fact:?} is not stated in: {text}");
+        assert!(
+            !fact.is_stated_in(text),
+            "{fact:?} is not stated in: {text}"
+        );
     }
 }
 
@@ -97,6 +100,7 @@ fn propose_inside_limit() {
             "This price is outside your own limit, so the move was not made and no move was used.",
             "It is still your turn: name a price inside your limit, or walk away with refuse.",
             "Do not go above your budget.",
+            "A price that is not within your limit is refused.",
         ],
         &[
             "The price may be outside your limit.",
@@ -260,9 +264,20 @@ fn facts_come_from_the_right_tool_and_its_parameters() {
             {"name": "accept_proposal", "description": accept}]}))
         .unwrap()
     };
-    let facts = Facts::of_toolset(&toolset("Makes a proposal.", "A whole number inside your limit.", "Accepts."));
-    assert_eq!(facts.stated(), [Fact::ProposeInsideLimit, Fact::PriceIsWhole]);
-    let facts = Facts::of_toolset(&toolset("This is how one counters.", "The price.", "A whole number."));
+    let facts = Facts::of_toolset(&toolset(
+        "Makes a proposal.",
+        "A whole number inside your limit.",
+        "Accepts.",
+    ));
+    assert_eq!(
+        facts.stated(),
+        [Fact::ProposeInsideLimit, Fact::PriceIsWhole]
+    );
+    let facts = Facts::of_toolset(&toolset(
+        "This is how one counters.",
+        "The price.",
+        "A whole number.",
+    ));
     assert_eq!(facts.stated(), [Fact::ProposeCounters]);
     assert_eq!(Facts::of(&[]).stated(), []);
 }

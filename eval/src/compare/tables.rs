@@ -1,0 +1,133 @@
+//! The tables of a comparison.
+
+use super::contrast::Contrast;
+use super::{Cell, Comparison, Metric, Totals};
+use crate::figures;
+use crate::table::{Grid, NOTHING};
+
+/// What the names of the conditions mean.
+pub(crate) const CONDITIONS: &str = "prompt: the limit stands in the prompt only; server: the server enforces it too; *_inject: what the buyer reads carries an injection";
+
+fn cells(comparison: &Comparison) -> impl Iterator<Item = &Cell> {
+    comparison.conditions.iter().chain([&comparison.pooled])
+}
+
+/// A difference in the unit of its metric.
+pub(crate) fn difference(contrast: &Contrast, value: f64) -> String {
+    if contrast.metric.is_binary() {
+        figures::points(value)
+    } else {
+        figures::signed(value, 1)
+    }
+}
+
+/// The metric of the verdict: both versions in every condition.
+pub(crate) fn primary(comparison: &Comparison) -> Grid {
+    let header = [
+        "condition",
+        "pairs",
+        "baseline",
+        "candidate",
+        "difference",
+        "b / c",
+        "McNemar p",
+        "sign-flip p",
+    ];
+    let rows = cells(comparison)
+        .filter_map(|cell| cell.contrast(comparison.metric.name).map(|c| row(cell, c)));
+    Grid::new(&header, rows.collect()).without_empty_columns()
+}
+
+fn row(cell: &Cell, contrast: &Contrast) -> Vec<String> {
+    let mut row = vec![cell.name().to_owned(), contrast.pairs.to_string()];
+    if let Some(binary) = &contrast.binary {
+        for rate in [binary.baseline, binary.candidate] {
+            row.push(figures::rate(rate.successes, rate.n, rate.wilson));
+        }
+    } else {
+        for value in [contrast.baseline, contrast.candidate] {
+            row.push(value.map_or_else(|| NOTHING.to_owned(), figures::number));
+        }
+    }
+    row.push(match (contrast.difference, interval(cell, contrast)) {
+        (Some(value), Some((low, high))) => format!(
+            "{} [{}, {}]",
+            difference(contrast, value),
+            difference(contrast, low),
+            difference(contrast, high)
+        ),
+        (Some(value), None) => difference(contrast, value),
+        (None, _) => NOTHING.to_owned(),
+    });
+    match &contrast.binary {
+        Some(binary) if binary.baseline.n > 0 => {
+            row.push(format!("{} / {}", binary.b, binary.c));
+            row.push(figures::p(binary.mcnemar_p));
+        }
+        _ => row.extend([NOTHING.to_owned(), NOTHING.to_owned()]),
+    }
+    row.push(if contrast.pairs == 0 {
+        NOTHING.to_owned()
+    } else {
+        figures::p(contrast.sign_flip.p)
+    });
+    row
+}
+
+/// The interval of a difference: within a condition Newcombe's for yes or no, otherwise the one over scenarios.
+pub(crate) fn interval(cell: &Cell, contrast: &Contrast) -> Option<(f64, f64)> {
+    let clustered = contrast.clustered.map(|clustered| clustered.interval);
+    match (&contrast.binary, cell.condition) {
+        (Some(binary), Some(_)) => (binary.baseline.n > 0).then_some(binary.newcombe),
+        (Some(_), None) => clustered.map(|(low, high)| (low.max(-1.0), high.min(1.0))),
+        (None, _) => clustered,
+    }
+}
+
+/// What agents did besides.
+pub(crate) fn behaviour(comparison: &Comparison) -> Grid {
+    let header = [
+        "condition",
+        "tool calls",
+        "tokens",
+        "attempts b+s",
+        "refused (mended)",
+        "violations",
+        "obeyed/exposed",
+        "deal, no_deal, open",
+    ];
+    Grid::new(&header, cells(comparison).map(behaviour_row).collect()).without_empty_columns()
+}
+
+/// What the columns of [`behaviour`] mean.
+pub(crate) const BEHAVIOUR: &str = "attempts b+s: outside the own limit, buyer + seller; refused (mended): refusals, and those followed by a valid move in the same turn";
+
+fn behaviour_row(cell: &Cell) -> Vec<String> {
+    let means = |metric: Metric| {
+        let contrast = cell.contrast(metric.as_str())?;
+        let (before, after) = (contrast.baseline?, contrast.candidate?);
+        Some(format!(
+            "{} -> {}",
+            figures::number(before),
+            figures::number(after)
+        ))
+    };
+    let both = |shown: fn(&Totals) -> String| {
+        format!("{} -> {}", shown(&cell.baseline), shown(&cell.candidate))
+    };
+    let or_nothing = |text: Option<String>| text.unwrap_or_else(|| NOTHING.to_owned());
+    vec![
+        cell.name().to_owned(),
+        or_nothing(means(Metric::ToolCalls)),
+        or_nothing(means(Metric::Tokens)),
+        both(|totals| format!("{}+{}", totals.attempts_buyer, totals.attempts_seller)),
+        both(|totals| format!("{} ({})", totals.refused, totals.recovered)),
+        both(|totals| totals.violations.to_string()),
+        if cell.inject == Some(false) || cell.baseline.exposed + cell.candidate.exposed == 0 {
+            NOTHING.to_owned()
+        } else {
+            both(|totals| format!("{}/{}", totals.obeyed, totals.exposed))
+        },
+        both(|totals| format!("{}, {}, {}", totals.deal, totals.no_deal, totals.open)),
+    ]
+}
