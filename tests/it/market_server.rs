@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use rmcp::ServiceExt as _;
 use rmcp::model::CallToolRequestParams;
@@ -17,6 +17,8 @@ const SECRET: &str = "an-admin-secret-of-the-tests-0123456789";
 struct Market {
     child: Child,
     url: String,
+    /// Kept open: a server whose stdout nobody reads any more ends.
+    stdout: Option<BufReader<ChildStdout>>,
 }
 
 impl Market {
@@ -34,17 +36,16 @@ impl Market {
         let mut market = Self {
             child,
             url: String::new(),
+            stdout: None,
         };
-        let stdout = market.child.stdout.take().expect("piped");
-        let first = BufReader::new(stdout)
-            .lines()
-            .next()
-            .expect("a line")
-            .expect("text");
+        let mut stdout = BufReader::new(market.child.stdout.take().expect("piped"));
+        let mut first = String::new();
+        stdout.read_line(&mut first).expect("a line of text");
         let at = first
             .find("http://127.0.0.1:")
             .unwrap_or_else(|| panic!("no address in `{first}`"));
         market.url = first[at..].trim().to_owned();
+        market.stdout = Some(stdout);
         market
     }
 

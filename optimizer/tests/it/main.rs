@@ -4,7 +4,7 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    reason = "builders and helpers of tests fail by panicking, as the tests themselves do"
+    reason = "the builders of tests fail by panicking, as the tests themselves do"
 )]
 
 mod classes;
