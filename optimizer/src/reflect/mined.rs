@@ -1,12 +1,10 @@
 //! The reflector that needs no model: sentences mined from the evidence.
 //!
-//! Three sources, all of them true by the record: facts of the market whose lack the failures show ([`facts`]), what
+//! Three sources, all of them true by the record: facts of the market whose lack the failures show (`facts`), what
 //! the tool's own schema says about arguments that were wrong, and the server's own error sentences, reduced to the
 //! precondition they state. The sentences are appended to the existing text (its author knew what the tool is for, and
 //! even a one-liner says that), most frequent first, as far as the caps allow. It is a real baseline: a model has to
 //! beat it.
-//!
-//! [`facts`]: super::facts
 
 use std::collections::{BTreeMap, BTreeSet};
 
