@@ -32,7 +32,7 @@ Examples:
   optimizer propose --experiment baseline-run --out v2.json
   optimizer propose --experiment baseline-run --reflector model --model gpt-4o-mini --out v2.json
   optimizer propose --experiment import-traces --toolset tools.json --out v2.json --proposal why.md
-  eval compare --baseline baseline --candidate v2.json --model gpt-4o-mini")]
+  whetstone eval compare --baseline baseline --candidate v2.json --model gpt-4o-mini")]
 pub struct Args {
     #[command(flatten)]
     episodes: EpisodeArgs,
@@ -283,7 +283,7 @@ fn report(
     writeln!(out, "proposal: {}", proposal.display())?;
     writeln!(
         out,
-        "next:     eval compare --baseline {baseline} --candidate {}",
+        "next:     whetstone eval compare --baseline {baseline} --candidate {}",
         file.display()
     )?;
     Ok(())

@@ -89,7 +89,8 @@ fn propose_writes_a_version_and_its_reasons() {
     let (exit, text) = call(folder.path(), "propose --store STORE --out DIR/v2.json").unwrap();
     assert_eq!(exit, Exit::Done);
     assert!(
-        text.contains("(unverified)") && text.contains("eval compare --baseline"),
+        text.contains("(unverified)")
+            && text.contains("next:     whetstone eval compare --baseline"),
         "{text}"
     );
     let version =
