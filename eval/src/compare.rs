@@ -83,6 +83,16 @@ pub enum CompareError {
         /// What the arm means.
         meant: String,
     },
+    /// A recorded value is no number.
+    #[error(
+        "metric `{metric}` cannot be compared: {source}; `whetstone collector verify` finds the episode"
+    )]
+    Data {
+        /// The metric.
+        metric: Metric,
+        /// What is wrong.
+        source: crate::stats::StatsError,
+    },
     /// Nothing to pair.
     #[error(
         "experiment `{experiment}` has no pair of completed episodes (baseline {baseline}, candidate {candidate} completed): run it, or retry its errors with --retry-errors"
@@ -309,7 +319,7 @@ pub fn compare(episodes: &[Episode], request: &Request<'_>) -> Result<Comparison
                 .collect();
             cell(Some(condition), &here, seed)
         })
-        .collect();
+        .collect::<Result<_, _>>()?;
     let mut comparison = Comparison {
         format: 1,
         experiment: manifest.experiment.clone(),
@@ -340,7 +350,7 @@ pub fn compare(episodes: &[Episode], request: &Request<'_>) -> Result<Comparison
             sentence: String::new(),
             notes: Vec::new(),
         },
-        pooled: cell(None, &pairs, seed),
+        pooled: cell(None, &pairs, seed)?,
         conditions,
         discordant: discordant(metric, &pairs),
         changes: request
@@ -392,8 +402,8 @@ fn arm<'a>(
     Ok((side, found))
 }
 
-fn cell(condition: Option<Condition>, pairs: &[Pair<'_>], seed: u64) -> Cell {
-    Cell {
+fn cell(condition: Option<Condition>, pairs: &[Pair<'_>], seed: u64) -> Result<Cell, CompareError> {
+    Ok(Cell {
         condition,
         enforce: condition.map(Condition::enforce),
         inject: condition.map(Condition::inject),
@@ -402,9 +412,14 @@ fn cell(condition: Option<Condition>, pairs: &[Pair<'_>], seed: u64) -> Cell {
         candidate: Totals::of(pairs.iter().map(|pair| pair.candidate)),
         metrics: Metric::ALL
             .into_iter()
-            .map(|metric| (metric.as_str(), Contrast::of(metric, pairs, seed)))
-            .collect(),
-    }
+            .map(|metric| {
+                let contrast = Contrast::of(metric, pairs, seed);
+                contrast
+                    .map(|contrast| (metric.as_str(), contrast))
+                    .map_err(|source| CompareError::Data { metric, source })
+            })
+            .collect::<Result<_, _>>()?,
+    })
 }
 
 impl Totals {

@@ -29,6 +29,6 @@ pub mod plan;
 pub mod prompts;
 pub mod report;
 pub mod run;
-pub mod stats;
+pub use stats;
 pub mod summary;
 mod table;

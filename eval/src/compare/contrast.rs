@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::metric::Metric;
 use super::pairs::Pair;
 use crate::stats::{
-    ClusteredMean, PairedCells, SignFlip, clustered_mean, mcnemar_exact, mcnemar_mid_p, mean,
-    newcombe_paired, sign_flip, wilson,
+    ClusteredMean, Level, PairedCells, SignFlip, StatsError, clustered_mean, mcnemar_exact,
+    mcnemar_mid_p, mean, newcombe_paired, sign_flip, wilson,
 };
 
 /// A rate with its Wilson interval.
@@ -89,7 +89,9 @@ pub struct Contrast {
 }
 
 impl Contrast {
-    pub(super) fn of(metric: Metric, pairs: &[Pair<'_>], seed: u64) -> Self {
+    /// # Errors
+    /// A value is not finite.
+    pub(super) fn of(metric: Metric, pairs: &[Pair<'_>], seed: u64) -> Result<Self, StatsError> {
         let mut values: Vec<(f64, f64)> = Vec::with_capacity(pairs.len());
         let mut clusters: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
         for pair in pairs {
@@ -117,7 +119,7 @@ impl Contrast {
             .collect();
         let baseline = mean(&values.iter().map(|value| value.0).collect::<Vec<_>>());
         let candidate = mean(&values.iter().map(|value| value.1).collect::<Vec<_>>());
-        Self {
+        Ok(Self {
             metric,
             pairs: values.len(),
             scenarios: clusters.len(),
@@ -126,11 +128,11 @@ impl Contrast {
             difference: baseline
                 .zip(candidate)
                 .map(|(before, after)| after - before),
-            clustered: clustered_mean(&clusters.into_values().collect::<Vec<_>>()),
-            sign_flip: sign_flip(&means, seed),
+            clustered: clustered_mean(&clusters.into_values().collect::<Vec<_>>()).ok(),
+            sign_flip: sign_flip(&means, seed)?,
             by_scenario,
             binary: metric.is_binary().then(|| binary(&values)),
-        }
+        })
     }
 
     /// The difference counted so that more is better.
@@ -165,6 +167,6 @@ fn binary(values: &[(f64, f64)]) -> Binary {
         c,
         mcnemar_p: mcnemar_exact(b, c),
         mcnemar_mid_p: mcnemar_mid_p(b, c),
-        newcombe: newcombe_paired(cells),
+        newcombe: newcombe_paired(cells, Level::P95),
     }
 }
