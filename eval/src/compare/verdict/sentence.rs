@@ -125,7 +125,7 @@ impl Grounds<'_> {
                 ),
                 None => format!(
                     "e-value {} after {} pairs, {} of {} differing pairs in favour of the candidate",
-                    figures::number(sequence.largest_e),
+                    figures::large(sequence.largest_e),
                     sequence.pairs,
                     sequence.candidate_better,
                     sequence.discordant
