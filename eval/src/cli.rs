@@ -8,6 +8,7 @@ mod plan;
 mod report;
 mod run;
 mod source;
+mod stats;
 
 use std::io::Write;
 
@@ -39,6 +40,8 @@ pub enum Command {
     Report(report::Args),
     /// Write a recorded experiment in the form others expect
     Export(export::Args),
+    /// The statistics as a calculator: intervals, tests, corrections
+    Stats(stats::Args),
 }
 
 impl Command {
@@ -52,6 +55,7 @@ impl Command {
             Self::Compare(args) => compare::run(&args, out),
             Self::Report(args) => report::run(&args, out),
             Self::Export(args) => export::run(&args, out),
+            Self::Stats(args) => stats::run(&args, out),
         }
     }
 }
