@@ -162,13 +162,23 @@ fn tests(title: &str, first: Proportion, second: Proportion, level: Level) -> An
         "One of the samples is empty, so nothing can be said about a difference.".to_owned()
     } else {
         format!(
-            "{} of a difference: the first rate may be anything from {} points to {} points away from the second.",
+            "{} of a difference: the first rate may be anything from {} to {} the second.",
             strength(found.p),
-            shown((interval.0 * 1000.0).round() / 10.0),
-            shown((interval.1 * 1000.0).round() / 10.0)
+            beside(interval.0),
+            beside(interval.1)
         )
     };
     answer
+}
+
+/// `14.4 points below`, `3 points above`.
+fn beside(difference: f64) -> String {
+    let points = (difference * 1000.0).round() / 10.0;
+    if points < 0.0 {
+        format!("{} points below", shown(-points))
+    } else {
+        format!("{} points above", shown(points))
+    }
 }
 
 /// The probability that the second rate is higher.
