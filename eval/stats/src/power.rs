@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::error::inside_unit;
 use crate::fisher::fisher_exact;
 use crate::mcnemar::mcnemar_exact;
-use crate::special::{binomial_mass, normal_quantile, t_quantile};
+use crate::special::{binomial_mass, normal_quantile, t_cdf, t_quantile};
 use crate::{Proportion, StatsError};
 
 /// Chance that Fisher's two-sided exact test of two samples of `n` rejects at `alpha`, by summing over all outcomes.
@@ -181,7 +181,7 @@ pub struct Variances {
 }
 
 /// Scenarios needed to find a difference: `n = (z(1-alpha/2) + z(power))²·(w² + sA²/KA + sB²/KB) / d²`. Miller (2024), arXiv
-/// 2411.00640, section 5. By the normal distribution: for small n see [`scenario_design`].
+/// 2411.00640, section 5. By the normal distribution: for small n see [`ScenarioDesign`].
 ///
 /// # Errors
 /// Something is out of range.
@@ -245,6 +245,30 @@ impl ScenarioDesign {
         let degrees = scenarios.checked_sub(1).filter(|d| *d > 0)? as f64;
         let factor = t_quantile(1.0 - alpha / 2.0, degrees)? + t_quantile(power, degrees)?;
         Some(factor * (self.difference_variance(repeats) / scenarios as f64).sqrt())
+    }
+
+    /// The chance to find `difference`: [`ScenarioDesign::detectable`] solved for the power, `P(T <= |difference|/se -
+    /// t(1-alpha/2))` with K - 1 degrees of freedom. 0 where the sign-flip test cannot reject.
+    pub fn power(self, difference: f64, scenarios: u64, repeats: u64, alpha: f64) -> f64 {
+        if !can_reject(scenarios, alpha) {
+            return 0.0;
+        }
+        let degrees = scenarios.saturating_sub(1) as f64;
+        let error = (self.difference_variance(repeats) / scenarios as f64).sqrt();
+        t_quantile(1.0 - alpha / 2.0, degrees)
+            .and_then(|critical| t_cdf(difference.abs() / error - critical, degrees))
+            .unwrap_or(0.0)
+    }
+
+    /// The smallest difference that `scenarios` can find however often they are repeated: what lies between scenarios
+    /// stays.
+    pub fn detectable_with_endless_repeats(
+        self,
+        scenarios: u64,
+        alpha: f64,
+        power: f64,
+    ) -> Option<f64> {
+        self.detectable(scenarios, u64::MAX, alpha, power)
     }
 
     /// The fewest scenarios with which `difference` is found; `None` when a million do not do.
