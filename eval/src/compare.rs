@@ -91,7 +91,7 @@ pub enum CompareError {
         /// The metric.
         metric: Metric,
         /// What is wrong.
-        source: crate::stats::StatsError,
+        source: stats::StatsError,
     },
     /// Nothing to pair.
     #[error(

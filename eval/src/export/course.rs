@@ -312,7 +312,7 @@ fn report(rows: &[Placed<'_>], request: &CourseExport<'_>, exported: &Exported) 
             text,
             "- With {} scenarios no test over scenarios can give a two-sided p below {}; differences between conditions are descriptions, not findings.",
             summary.scenarios,
-            crate::figures::p(crate::stats::smallest_p(summary.scenarios))
+            crate::figures::p(stats::smallest_p(summary.scenarios))
         );
     }
     text

@@ -286,7 +286,7 @@ impl ScenarioDesign {
         let mut high = 2;
         while !enough(high) {
             high *= 2;
-            if high > 1_000_000 {
+            if high > 1 << 20 {
                 return None;
             }
         }
