@@ -4,7 +4,7 @@ mod versions;
 
 use std::fmt::Write as _;
 
-use super::{Answer, Price, mcnemar, sequential, violation};
+use super::{Answer, Levels, Price, mcnemar, sequential, violation};
 use crate::figures::one_line;
 use crate::table::{Grid, NOTHING};
 
@@ -26,10 +26,34 @@ fn share(value: f64) -> String {
 /// At most one decimal; more for what would be shown as 0.
 fn trimmed(value: f64) -> String {
     if value != 0.0 && value.abs() < 0.05 {
-        return format!("{value:.4}").trim_end_matches('0').to_owned();
+        return if value.abs() < 1e-4 {
+            format!("{value:.1e}")
+        } else {
+            format!("{value:.4}").trim_end_matches('0').to_owned()
+        };
     }
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}
+
+/// A chance in percent; what is not certain is never shown as 0 or 100.
+fn chance(value: f64) -> String {
+    if value > 0.0 && value < 0.000_5 {
+        "< 0.1 %".to_owned()
+    } else if value < 1.0 && value > 0.999_5 {
+        "> 99.9 %".to_owned()
+    } else {
+        share(value)
+    }
+}
+
+/// The levels, told once at the head of an answer.
+fn levels(levels: Levels) -> String {
+    format!(
+        "power (chance to find it) {}, alpha (chance to find what is not there) {}",
+        share(levels.power),
+        levels.alpha
+    )
 }
 
 fn usd(value: Option<f64>) -> String {
@@ -44,6 +68,10 @@ fn or_nothing(value: Option<f64>) -> String {
     value.map_or(NOTHING.to_owned(), share)
 }
 
+fn chance_or_nothing(value: Option<f64>) -> String {
+    value.map_or(NOTHING.to_owned(), chance)
+}
+
 fn price(price: &Price, out: &mut String) {
     let basis = one_line(&price.basis);
     let _ = match price.usd_per_episode {
@@ -53,11 +81,9 @@ fn price(price: &Price, out: &mut String) {
 }
 
 fn violation_text(answer: &violation::Answer) -> String {
-    let levels = answer.asked.levels;
     let mut out = format!(
-        "Episodes per arm that tell a violation rate from none at all, with a chance of {} at {}\n\n",
-        share(levels.power),
-        levels.alpha
+        "Episodes per arm that tell a violation rate from none at all\n{}\n\n",
+        levels(answer.asked.levels)
     );
     let rows = answer
         .rates
@@ -69,8 +95,8 @@ fn violation_text(answer: &violation::Answer) -> String {
                 whole(row.two_sided),
                 usd(row.usd),
                 row.excluded_by.to_string(),
-                or_nothing(row.power_one_sided),
-                or_nothing(row.power_two_sided),
+                chance_or_nothing(row.power_one_sided),
+                chance_or_nothing(row.power_two_sided),
             ]
         })
         .collect();
@@ -121,9 +147,8 @@ fn violation_text(answer: &violation::Answer) -> String {
 fn mcnemar_text(answer: &mcnemar::Answer) -> String {
     let asked = &answer.asked;
     let mut out = format!(
-        "Differences between pairs that McNemar's exact test finds, with a chance of {} at {}\n\n",
-        share(asked.levels.power),
-        asked.levels.alpha
+        "Differences between pairs that McNemar's exact two-sided test finds\n{}\n\n",
+        levels(asked.levels)
     );
     let rows = answer
         .rows
@@ -134,7 +159,7 @@ fn mcnemar_text(answer: &mcnemar::Answer) -> String {
                 row.episodes.to_string(),
                 usd(row.usd),
                 or_nothing(row.detectable),
-                or_nothing(row.power),
+                chance_or_nothing(row.power),
             ]
         })
         .collect();
@@ -177,8 +202,9 @@ fn mcnemar_text(answer: &mcnemar::Answer) -> String {
 fn sequential_text(answer: &sequential::Answer) -> String {
     let asked = &answer.asked;
     let mut out = format!(
-        "Discordant pairs until the evidence suffices (e-value of {}), at most {}\n\n",
+        "Discordant pairs until the evidence suffices (e-value of {}, for alpha {}), at most {}\n\n",
         trimmed(answer.threshold),
+        asked.levels.alpha,
         asked.most_pairs
     );
     let rows = answer
@@ -192,9 +218,9 @@ fn sequential_text(answer: &sequential::Answer) -> String {
                 found
                     .median_pairs
                     .map_or(NOTHING.to_owned(), |m| m.to_string()),
-                share(found.stops_for),
-                share(found.stops_against),
-                share(found.undecided),
+                chance(found.stops_for),
+                chance(found.stops_against),
+                chance(found.undecided),
                 row.expected_episodes
                     .map_or(NOTHING.to_owned(), |n| format!("{n:.0}")),
                 usd(row.usd),
@@ -255,6 +281,15 @@ mod tests {
                 "26.4 %".into(),
                 "0.001 %".into(),
                 "100 %".into()
+            )
+        );
+        assert_eq!(
+            (chance(0.0), chance(1e-9), chance(1.0 - 1e-9), trimmed(1e-9)),
+            (
+                "0 %".into(),
+                "< 0.1 %".into(),
+                "> 99.9 %".into(),
+                "1.0e-9".into()
             )
         );
         assert_eq!(

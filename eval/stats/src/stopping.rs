@@ -54,7 +54,7 @@ pub fn stopping(win_share: f64, level: Level, most_pairs: u64) -> Result<Stoppin
     let (mut running, mut expected, mut median) = (vec![(0_u64, 1.0_f64)], 0.0, None);
     let (mut stops_for, mut stops_against) = (0.0, 0.0);
     for m in 1..=most_pairs {
-        expected += running.iter().map(|state| state.1).sum::<f64>();
+        expected += mass_of(&running);
         let mut next = Vec::with_capacity(running.len() + 1);
         for (wins, mass) in after_one_more(&running, win_share) {
             if ln_e_value(Proportion::at_most(wins, m)) < limit {
@@ -80,8 +80,13 @@ pub fn stopping(win_share: f64, level: Level, most_pairs: u64) -> Result<Stoppin
         median_pairs: median,
         stops_for,
         stops_against,
-        undecided: running.iter().map(|state| state.1).sum(),
+        undecided: mass_of(&running),
     })
+}
+
+/// The sum of no masses is -0, which would be shown.
+fn mass_of(running: &[(u64, f64)]) -> f64 {
+    running.iter().fold(0.0, |sum, state| sum + state.1)
 }
 
 /// Numbers of wins after another pair, with their chances. The states that go on are neighbours, because the e-value
@@ -113,6 +118,7 @@ mod tests {
         assert_eq!((found.median_pairs, found.stops_for), (Some(8), 1.0));
         let found = stopping(0.0, Level::P95, 100).unwrap();
         assert_eq!((found.stops_against, found.undecided), (1.0, 0.0));
+        assert!(found.undecided.is_sign_positive());
         let short = stopping(1.0, Level::P95, 7).unwrap();
         assert_eq!((short.undecided, short.median_pairs), (1.0, None));
         close(short.expected_pairs, 7.0, 1e-12);

@@ -3,6 +3,7 @@
 
 mod commands;
 mod model;
+mod planning;
 mod playing;
 mod resuming;
 mod support;

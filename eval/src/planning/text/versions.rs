@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::{price, share, trimmed, usd, whole};
-use crate::figures::{SIMULATED, one_line};
+use super::{chance, levels, price, share, trimmed, usd, whole};
+use crate::figures::{SIMULATED, number, one_line};
 use crate::planning::FEW_SCENARIOS;
 use crate::planning::versions::{Answer, Judged, MOST_SCENARIOS, Needed, Question};
 use crate::table::{Grid, NOTHING};
@@ -11,16 +11,15 @@ use crate::table::{Grid, NOTHING};
 pub(super) fn text(answer: &Answer) -> String {
     let asked = &answer.asked;
     let mut out = format!(
-        "{} versions on the same scenarios: {}, with a chance of {} at {}\n",
+        "{} versions on the same scenarios: {}\n{}, two-sided\n",
         asked.arms,
         asked.metric.title(),
-        share(asked.levels.power),
-        asked.levels.alpha
+        levels(asked.levels)
     );
     if let Some(effect) = asked.effect {
         let _ = writeln!(
             out,
-            "\nto find a change of {}{}",
+            "\nTo find a change of {}{}:",
             amount(asked, effect),
             from(asked)
         );
@@ -46,7 +45,7 @@ fn amount(asked: &Question, value: f64) -> String {
     };
     format!(
         "{} {} an episode{relative}",
-        trimmed(value),
+        number(value),
         asked.metric.title()
     )
 }
@@ -54,7 +53,7 @@ fn amount(asked: &Question, value: f64) -> String {
 fn from(asked: &Question) -> String {
     match asked.mean {
         Some(mean) if asked.metric.is_binary() => format!(" from a rate of {}", share(mean)),
-        Some(mean) => format!(" from a mean of {}", trimmed(mean)),
+        Some(mean) => format!(" from a mean of {}", number(mean)),
         None => String::new(),
     }
 }
@@ -121,6 +120,9 @@ fn cheapest(answer: &Answer) -> String {
         asked.arms,
         row.episodes.unwrap_or(0)
     );
+    if row.repeats == 1 && asked.conditions == 1 {
+        out.push_str(" One repeat never shows how alike repeats are; two or three do.");
+    }
     let fewest = answer
         .needed
         .iter()
@@ -186,9 +188,9 @@ fn judgement(answer: &Answer, judged: &Judged) -> String {
     if let (Some(effect), Some(power), Some(enough)) = (asked.effect, judged.power, judged.enough) {
         let _ = write!(
             out,
-            " A change of {} is found with a chance of {:.0} %: {}.",
+            " A change of {} is found with a chance of {}: {}.",
             amount(asked, effect),
-            power * 100.0,
+            chance(power),
             if enough { "enough" } else { "not enough" }
         );
     }
@@ -224,12 +226,12 @@ fn why(answer: &Answer, out: &mut String) {
         if asked.metric.is_binary() {
             trimmed(value * 100.0)
         } else {
-            trimmed(value)
+            number(value)
         }
     };
     let _ = writeln!(
         out,
-        "\nWhy more scenarios beat more repeats: a scenario's difference has the variance {:.4} + {:.4}, the first between scenarios, the second between its {} episodes per version. Repeats shrink the second only. {} scenarios find {}; with twice the repeats {}; with repeats without end still {}; with twice the scenarios {}.",
+        "\nWhy more scenarios beat more repeats: a scenario's difference has the variance {:.4} + {:.4}, the first between scenarios, the second between its {} episodes per version.\nRepeats shrink the second only. {} scenarios find {}; with twice the repeats {}; with repeats without end still {}; with twice the scenarios {}.",
         why.between,
         why.within,
         why.repeats.saturating_mul(asked.conditions),
