@@ -39,7 +39,8 @@ impl Levels {
     /// # Errors
     /// One of them is outside of it.
     pub fn new(alpha: f64, power: f64) -> Result<Self, PlanningError> {
-        within("--alpha", "from 0.000001 to 0.5", alpha, 1e-6, 0.5)?;
+        // Beyond twenty scenarios signs are drawn 100,000 times, and no p below 1/100,001 can come of it.
+        within("--alpha", "from 0.0001 to 0.5", alpha, 1e-4, 0.5)?;
         within("--power", "from 0.01 to 0.999", power, 0.01, 0.999)?;
         Ok(Self { alpha, power })
     }

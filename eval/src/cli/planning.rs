@@ -108,7 +108,7 @@ struct VersionArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100))]
     conditions: Option<u64>,
     /// Versions, the baseline among them [default: 2]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=100))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=versions::MOST_ARMS))]
     arms: Option<u64>,
     /// Rate of a yes/no metric [default: 0.5]
     #[arg(long, value_name = "RATE", allow_negative_numbers = true)]

@@ -15,6 +15,8 @@ pub const REPEATS: [u64; 5] = [1, 2, 3, 5, 8];
 pub const ICC: f64 = 0.45;
 /// Correlation of the versions' scenario effects when nothing nearer is known.
 pub const CORRELATION: f64 = 0.7;
+/// Most versions: more would share the level so thinly that drawn signs cannot reach it.
+pub const MOST_ARMS: u64 = 10;
 /// Most scenarios that are looked at.
 pub const MOST_SCENARIOS: u64 = 1_000_000;
 
@@ -162,8 +164,8 @@ impl Question {
             1.0,
         )?;
         if let Some(effect) = self.effect {
-            let range = "the size of a change, above 0";
-            within("--effect", range, effect, f64::MIN_POSITIVE, f64::MAX)?;
+            let range = "the size of a change, above 0, at most 1000000000000";
+            within("--effect", range, effect, f64::MIN_POSITIVE, 1e12)?;
             if let Some(base) = self.mean.filter(|_| self.metric.is_binary())
                 && effect > base.max(1.0 - base)
             {

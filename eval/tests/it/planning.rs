@@ -209,6 +209,7 @@ fn hostile_flags_are_refused_or_answered() {
         (vec!["--repeats", "0"], "--repeats"),
         (vec!["--alpha", "0"], "--alpha"),
         (vec!["--power", "1"], "--power"),
+        (vec!["--arms", "11"], "2..=10"),
         (vec!["--usd-per-episode", "-1"], "--usd-per-episode"),
         (vec!["--price-input", "1"], "--price-output"),
         (vec!["--pack", "gone"], "gone"),
@@ -258,7 +259,7 @@ fn hostile_flags_are_refused_or_answered() {
             "--repeats",
             "10000",
             "--arms",
-            "100",
+            "10",
         ],
         &["percentage points"],
     );

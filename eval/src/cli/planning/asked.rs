@@ -186,7 +186,9 @@ impl VersionArgs {
                 bail!(unused("is a count", "--base", "--mean and --sd"));
             }
             if let Some(mean) = self.mean {
-                ranged("--mean", "0 or more", mean, |mean| mean >= 0.0)?;
+                ranged("--mean", "from 0 to 1000000000000", mean, |mean| {
+                    (0.0..=1e12).contains(&mean)
+                })?;
             }
             return Ok(self.mean.or(recorded));
         }

@@ -50,6 +50,15 @@ fn amount(asked: &Question, value: f64) -> String {
     )
 }
 
+/// Variances of rates are small, those of tokens are not.
+fn variance(value: f64) -> String {
+    if value < 100.0 {
+        format!("{value:.4}")
+    } else {
+        number(value)
+    }
+}
+
 fn from(asked: &Question) -> String {
     match asked.mean {
         Some(mean) if asked.metric.is_binary() => format!(" from a rate of {}", share(mean)),
@@ -231,9 +240,9 @@ fn why(answer: &Answer, out: &mut String) {
     };
     let _ = writeln!(
         out,
-        "\nWhy more scenarios beat more repeats: a scenario's difference has the variance {:.4} + {:.4}, the first between scenarios, the second between its {} episodes per version.\nRepeats shrink the second only. {} scenarios find {}; with twice the repeats {}; with repeats without end still {}; with twice the scenarios {}.",
-        why.between,
-        why.within,
+        "\nWhy more scenarios beat more repeats: a scenario's difference has the variance {} + {}, the first between scenarios, the second between its {} episodes per version.\nRepeats shrink the second only. {} scenarios find {}; with twice the repeats {}; with repeats without end still {}; with twice the scenarios {}.",
+        variance(why.between),
+        variance(why.within),
         why.repeats.saturating_mul(asked.conditions),
         why.scenarios,
         amount(asked, why.detectable),
@@ -272,8 +281,10 @@ fn notes(answer: &Answer, out: &mut String) {
     let design = asked.design;
     let _ = writeln!(
         out,
-        "- variance {:.4} of an episode, ICC {:.2} (its share between scenarios), correlation {:.2} between the versions' scenarios",
-        design.variance, design.icc, design.correlation
+        "- variance {} of an episode, ICC {:.2} (its share between scenarios), correlation {:.2} between the versions' scenarios",
+        variance(design.variance),
+        design.icc,
+        design.correlation
     );
     for assumed in &asked.assumed {
         let _ = writeln!(out, "- assumed: {}", one_line(assumed));
