@@ -17,6 +17,7 @@
 //! ```
 
 pub mod agreement;
+pub mod analysis;
 pub mod cli;
 pub mod compare;
 mod episode;

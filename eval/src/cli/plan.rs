@@ -13,6 +13,7 @@ use trajectory::store::{Filter, Store};
 
 use super::model::{ModelArgs, Names};
 use super::source::StoreArgs;
+use crate::analysis::Analysis;
 use crate::compare::Metric;
 use crate::figures::{SIMULATED, one_line};
 use crate::manifest::Manifest;
@@ -63,6 +64,24 @@ pub(super) struct PlanArgs {
     injection: String,
 }
 
+/// What the command itself adds to a plan.
+pub(super) struct Extra {
+    /// How it will be judged.
+    pub(super) analysis: Analysis,
+    /// Whether every arm draws numbers of its own.
+    pub(super) seeds_by_arm: bool,
+}
+
+impl Extra {
+    /// The usual analysis, the same numbers in all arms.
+    pub(super) fn usual() -> Self {
+        Self {
+            analysis: Analysis::of(Metric::CorrectStrict),
+            seeds_by_arm: false,
+        }
+    }
+}
+
 /// How it is carried out.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Running")]
@@ -96,7 +115,7 @@ impl PlanArgs {
         arms: Vec<Arm>,
         names: &Names,
         models: &ModelArgs,
-        metric: Metric,
+        extra: Extra,
     ) -> anyhow::Result<Plan> {
         let pack = Pack::load(&self.pack)?;
         let conditions = Condition::parse_list(&self.conditions)?;
@@ -122,7 +141,8 @@ impl PlanArgs {
             max_calls_per_turn: self.max_calls_per_turn,
             notes: self.notes,
             injection: Some(market::injection::find(&self.injection)?),
-            primary_metric: metric,
+            analysis: extra.analysis,
+            seeds_by_arm: extra.seeds_by_arm,
             ..Plan::new(pack, arms, names.buyer.clone())
         };
         plan.experiment = self
@@ -209,6 +229,8 @@ pub(super) fn dry_run(
             "settings": plan.settings(),
             "conditions": plan.conditions,
             "repeats": plan.repeats,
+            "analysis": plan.analysis,
+            "analysis_hash": plan.analysis.hash(),
             "estimate": estimate,
         });
         writeln!(out, "{value:#}")?;
@@ -257,6 +279,11 @@ pub(super) fn dry_run(
         "model calls  about {}, at most {}",
         estimate.model_calls, estimate.model_calls_at_most
     )?;
+    if plan.arms.len() > 1 {
+        for line in forecast(plan) {
+            writeln!(out, "analysis     {line}")?;
+        }
+    }
     match (estimate.input_tokens, estimate.output_tokens) {
         (Some(input), Some(output)) => {
             writeln!(
@@ -275,4 +302,44 @@ pub(super) fn dry_run(
         _ => writeln!(out, "tokens       none: {}", estimate.basis)?,
     }
     Ok(Exit::Done)
+}
+
+/// How the plan will be judged, and what it can never show.
+fn forecast(plan: &Plan) -> Vec<String> {
+    let analysis = &plan.analysis;
+    let scenarios = plan.pack.scenarios.len();
+    let tested = plan
+        .conditions
+        .iter()
+        .filter(|condition| analysis.covers(**condition))
+        .count();
+    let pairs = (scenarios * tested) as u64 * u64::from(plan.repeats);
+    let mut lines = vec![format!(
+        "{}, {}, alpha {}; sha256 {}",
+        analysis.primary_metric,
+        analysis.test,
+        analysis.alpha,
+        analysis.hash()
+    )];
+    let floor = stats::smallest_p(scenarios);
+    if floor >= analysis.alpha {
+        lines.push(format!(
+            "WARNING: {scenarios} scenarios can never show a difference at {} (smallest p {floor:.4}): use more scenarios, not more repeats",
+            analysis.alpha
+        ));
+    } else if scenarios < 12 {
+        lines.push(format!(
+            "note: {scenarios} scenarios are few; 12 or more, better 20 to 40, carry a conclusion"
+        ));
+    }
+    for guard in &analysis.guards {
+        if let Some(needed) = guard.fewest_pairs()
+            && needed > pairs
+        {
+            lines.push(format!(
+                "WARNING: guard {guard} can never hold with {pairs} pairs: even without a single event it takes {needed}"
+            ));
+        }
+    }
+    lines
 }

@@ -9,6 +9,7 @@ use trajectory::Exit;
 use trajectory::store::Filter;
 
 use super::source::{self, StoreArgs};
+use crate::analysis::Analysis;
 use crate::compare::{self, Metric};
 use crate::files::write_whole;
 use crate::{report, summary};
@@ -68,8 +69,12 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         _ => None,
     };
     let text = if let Some((baseline, candidate)) = &arms {
+        let asked = args.metric.map(|metric| Analysis {
+            primary_metric: metric,
+            ..manifest.analysis.clone()
+        });
         let comparison =
-            super::compare::judge(&store, &manifest, (baseline, candidate), args.metric)?;
+            super::compare::judge(&store, &manifest, (baseline, candidate), asked.as_ref())?;
         match args.format {
             Format::Html => report::comparison(&comparison, None)?,
             Format::Md => compare::markdown(&comparison),

@@ -97,7 +97,8 @@ fn page(difference: Option<&HtmlFragment>) -> String {
         baseline: "baseline",
         candidate: "candidate",
         toolsets: Some((&plan.arms[0].toolset, &plan.arms[1].toolset)),
-        metric: None,
+        analysis: None,
+        noise_floor: false,
     };
     comparison(&compare(&episodes, &request).unwrap(), difference).unwrap()
 }

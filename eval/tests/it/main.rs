@@ -1,7 +1,9 @@
 //! End to end: simulated agents over the embedded market, through real HTTP.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should fail")]
 
+mod analysis;
 mod commands;
+mod judging;
 mod model;
 mod planning;
 mod playing;
