@@ -9,6 +9,7 @@ mod planning;
 mod report;
 mod run;
 mod source;
+mod stats;
 
 use std::io::Write;
 
@@ -43,6 +44,8 @@ pub enum Command {
     Report(report::Args),
     /// Write a recorded experiment in the form others expect
     Export(export::Args),
+    /// The statistics as a calculator: intervals, tests, corrections
+    Stats(stats::Args),
 }
 
 impl Command {
@@ -57,6 +60,7 @@ impl Command {
             Self::Plan(args) => planning::run(&args, out),
             Self::Report(args) => report::run(&args, out),
             Self::Export(args) => export::run(&args, out),
+            Self::Stats(args) => stats::run(&args, out),
         }
     }
 }

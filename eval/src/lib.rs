@@ -18,6 +18,7 @@
 
 pub mod agreement;
 pub mod analysis;
+pub mod calculator;
 pub mod cli;
 pub mod compare;
 mod episode;
