@@ -5,6 +5,7 @@ mod compare;
 mod export;
 mod model;
 mod plan;
+mod planning;
 mod report;
 mod run;
 mod source;
@@ -14,7 +15,7 @@ use std::io::Write;
 
 use trajectory::Exit;
 
-/// Episodes of the market: run, compare, report, export.
+/// Episodes of the market: plan, run, compare, report, export.
 #[derive(Debug, clap::Parser)]
 #[command(name = "eval", version, after_help = EXAMPLES)]
 pub struct Cli {
@@ -24,6 +25,7 @@ pub struct Cli {
 
 const EXAMPLES: &str = "\
 Examples (`eval` is a builtin of most shells, so call it through whetstone):
+  whetstone eval plan --effect 0.15
   whetstone eval run --pack reference --conditions all --repeats 3 --model sim
   whetstone eval compare --baseline baseline --candidate v2.json --pack bargain-40 --model sim --report report.html
   whetstone eval report --experiment compare-… --out report.html
@@ -36,6 +38,8 @@ pub enum Command {
     Run(run::Args),
     /// Compare two toolset versions on paired episodes
     Compare(compare::Args),
+    /// Say how many scenarios and episodes a question needs, and what they cost
+    Plan(planning::Args),
     /// Show a recorded experiment again, as a page, Markdown, JSON or text
     Report(report::Args),
     /// Write a recorded experiment in the form others expect
@@ -53,6 +57,7 @@ impl Command {
         match self {
             Self::Run(args) => run::run(&args, out),
             Self::Compare(args) => compare::run(&args, out),
+            Self::Plan(args) => planning::run(&args, out),
             Self::Report(args) => report::run(&args, out),
             Self::Export(args) => export::run(&args, out),
             Self::Stats(args) => stats::run(&args, out),

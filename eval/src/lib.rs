@@ -28,6 +28,7 @@ mod files;
 pub mod manifest;
 pub mod metrics;
 pub mod plan;
+pub mod planning;
 pub mod prompts;
 pub mod report;
 pub mod run;

@@ -6,6 +6,7 @@ mod book;
 mod commands;
 mod judging;
 mod model;
+mod planning;
 mod playing;
 mod resuming;
 mod stats_command;
