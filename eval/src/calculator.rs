@@ -7,6 +7,8 @@ pub mod paired;
 pub mod rates;
 pub mod scenarios;
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value, json};
 
 /// What a calculation gives.
@@ -52,7 +54,7 @@ impl Answer {
             .unwrap_or(0);
         let mut out = format!("{}\n", self.title);
         for (name, text) in &self.lines {
-            out.push_str(&format!("  {name:width$}  {text}\n"));
+            let _ = writeln!(out, "  {name:width$}  {text}");
         }
         out.push_str(&self.meaning);
         out.push('\n');

@@ -113,7 +113,7 @@ pub fn signflip(differences: &[f64], level: Level, seed: u64) -> Result<Answer, 
     }
     let method = match found.method {
         SignFlipMethod::Exact => format!("all 2^{} sign assignments", found.k),
-        SignFlipMethod::MonteCarlo => format!("{} random sign assignments", MONTE_CARLO_DRAWS),
+        SignFlipMethod::MonteCarlo => format!("{MONTE_CARLO_DRAWS} random sign assignments"),
     };
     answer.line(
         "sign-flip",

@@ -18,7 +18,7 @@ fn shown(page: &str) -> Vec<(String, String)> {
             Some(command) if inside => found.push((command.to_owned(), String::new())),
             _ if line.starts_with("```") => inside = line == "```console",
             _ if inside => {
-                let (_, output) = found.last_mut().expect("a command before its output");
+                let (_, output) = found.last_mut().unwrap();
                 output.push_str(line);
                 output.push('\n');
             }
