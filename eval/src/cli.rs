@@ -12,6 +12,8 @@ use std::io::Write;
 
 use trajectory::Exit;
 
+use crate::report::Annotations;
+
 /// Episodes of the market: run, compare, report, export.
 #[derive(Debug, clap::Parser)]
 #[command(name = "eval", version, after_help = EXAMPLES)]
@@ -41,15 +43,15 @@ pub enum Command {
 }
 
 impl Command {
-    /// Runs the command; its result goes to `out`.
+    /// Runs the command; its result goes to `out`. A report also shows what `annotations` find.
     ///
     /// # Errors
     /// Whatever stops the command, told so that the user knows what to do.
-    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Exit> {
+    pub fn run(self, annotations: &Annotations, out: &mut dyn Write) -> anyhow::Result<Exit> {
         match self {
             Self::Run(args) => run::run(&args, out),
-            Self::Compare(args) => compare::run(&args, out),
-            Self::Report(args) => report::run(&args, out),
+            Self::Compare(args) => compare::run(&args, annotations, out),
+            Self::Report(args) => report::run(&args, annotations, out),
             Self::Export(args) => export::run(&args, out),
         }
     }
@@ -59,8 +61,8 @@ impl Command {
 ///
 /// # Errors
 /// As [`Command::run`].
-pub fn run(cli: Cli, out: &mut dyn Write) -> anyhow::Result<Exit> {
-    cli.command.run(out)
+pub fn run(cli: Cli, annotations: &Annotations, out: &mut dyn Write) -> anyhow::Result<Exit> {
+    cli.command.run(annotations, out)
 }
 
 #[cfg(test)]

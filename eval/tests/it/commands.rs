@@ -13,7 +13,11 @@ fn eval(store: &Path, arguments: &[&str]) -> anyhow::Result<(Exit, String)> {
     let store = store.to_str().unwrap();
     all.extend(["--store", store]);
     let mut out = Vec::new();
-    let exit = run(Cli::try_parse_from(all)?, &mut out)?;
+    let exit = run(
+        Cli::try_parse_from(all)?,
+        &eval::report::Annotations::default(),
+        &mut out,
+    )?;
     Ok((exit, String::from_utf8(out).unwrap()))
 }
 
