@@ -23,7 +23,8 @@ pub struct FailureClass {
 /// Functions that find what a page shows besides the comparison.
 #[derive(Debug, Clone, Copy)]
 pub struct Annotations {
-    /// Failure classes in the episodes of one version, with the tools these were given, where known.
+    /// Failure classes in the episodes of one version, with the tools these were given, where known. Classes that
+    /// did not show themselves may be among them, so that a report can say in how many episodes they could have.
     pub failures: fn(&[&EpisodeRecord], Option<&Toolset>) -> Vec<FailureClass>,
     /// How two versions differ; the page shows their texts side by side when there is nothing better.
     pub difference: fn(&Toolset, &Toolset) -> Option<HtmlFragment>,
@@ -120,6 +121,5 @@ fn countable(records: &[&EpisodeRecord]) -> Vec<FailureClass> {
                 .map(|episode| episode.episode_id.clone())
                 .collect(),
         })
-        .filter(|class| !class.episodes.is_empty())
         .collect()
 }

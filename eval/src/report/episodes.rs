@@ -196,7 +196,7 @@ fn facts(episode: &Episode) -> Vec<(&'static str, String)> {
         .map(|count| reasons.map_or_else(|| count.clone(), |reasons| format!("{count} {reasons}")));
     [
         ("ended", Some(outcome(episode))),
-        ("why", episode.termination.clone()),
+        ("ended by", episode.termination.clone()),
         ("error", episode.error.clone()),
         ("limits", limits),
         ("correct (strict)", yes(episode.correct_strict)),

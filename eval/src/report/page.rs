@@ -36,6 +36,7 @@ pub fn comparison(
         behaviour_note => compare::BEHAVIOUR,
         forest => forest(comparison),
         metric => comparison.metric.title,
+        is_binary => comparison.metric.is_binary,
         paired => svg(plot::scenarios(comparison, &evidence.scenarios)),
         scenarios => table("", tables::scenarios(&comparison.metric, evidence)),
         histograms => evidence.distributions.iter().filter_map(histogram).collect::<Vec<_>>(),
@@ -70,7 +71,7 @@ fn svg(plot: Option<String>) -> Option<Value> {
 fn comparison_tables(comparison: &Comparison) -> Vec<Value> {
     vec![
         table(
-            &format!("Both versions: {}", comparison.metric.title),
+            &format!("The metric of the verdict: {}", comparison.metric.title),
             compare::primary(comparison),
         ),
         table(

@@ -136,7 +136,7 @@ pub(super) fn injection_bars(evidence: &Evidence) -> Vec<Group> {
 pub(super) fn affected(affected: &super::evidence::Affected) -> String {
     match affected.at_risk {
         Some(at_risk) => format!("{} of {at_risk}", affected.episodes.len()),
-        None => "0".to_owned(),
+        None => UNKNOWN.to_owned(),
     }
 }
 
@@ -156,13 +156,16 @@ pub(super) fn failures(evidence: &Evidence) -> Grid {
     )
 }
 
+/// One of the figures that either version's episodes cost.
+type Figure = fn(&Spent) -> Known;
+
 /// What the episodes cost.
 pub(super) fn cost(evidence: &Evidence) -> Grid {
     let sides = [
         ("baseline", &evidence.cost.baseline),
         ("candidate", &evidence.cost.candidate),
     ];
-    let figures: [(&str, fn(&Spent) -> Known, usize); 4] = [
+    let figures: [(&str, Figure, usize); 4] = [
         ("model calls", |spent| spent.model_calls, 0),
         ("prompt tokens", |spent| spent.input_tokens, 0),
         ("completion tokens", |spent| spent.output_tokens, 0),

@@ -295,7 +295,10 @@ fn tables_can_be_reached_by_keyboard_and_plots_tell_their_numbers() {
     for part in ["role=\"img\"", "<title id=", "<desc id="] {
         assert_eq!(page.matches(part).count(), plots, "{part}");
     }
-    assert!(page.contains("prompt: +100 ["), "effects are told in words");
+    assert!(
+        page.contains("prompt: 0 % → 100 %, +100 ["),
+        "effects are told in words"
+    );
     assert!(page.contains("buyer, baseline: 12"), "so are the bars");
     assert!(page.contains("class=\"skip\" href=\"#main\""));
 }

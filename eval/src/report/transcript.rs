@@ -3,6 +3,9 @@
 //! It is written without the template engine because there may be hundreds of them: recorded texts go into the
 //! inside of elements only, through `line` and `cut`, never into an attribute.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -11,7 +14,7 @@ use trajectory::{Call, Capture, EpisodeRecord, Message};
 
 use super::markup::{CUT, argument, cut, line};
 
-/// Results longer than this are folded, so that a transcript can be skimmed.
+/// Arguments and results longer than this many characters are folded, so that a transcript can be skimmed.
 const FOLD: usize = 200;
 
 /// A call as an assistant message wrote it.
@@ -98,20 +101,17 @@ impl<'a> Transcript<'a> {
             self.out.push_str("</div>");
         }
         for written in written(message) {
-            match self.find(message, &written) {
-                Some((index, call)) => {
-                    self.shown.insert(index);
-                    self.call(call);
-                }
-                None => {
-                    let _ = write!(
-                        self.out,
-                        "<div class=\"call\"><code>{}</code> <span class=\"what\">written, not carried out</span>",
-                        line(&written.name)
-                    );
-                    self.text(&written.arguments);
-                    self.out.push_str("</div>");
-                }
+            if let Some((index, call)) = self.find(message, &written) {
+                self.shown.insert(index);
+                self.call(call);
+            } else {
+                let _ = write!(
+                    self.out,
+                    "<div class=\"call\"><p><span class=\"what\">written, not carried out</span> <code><b>{}</b></code></p>",
+                    line(&written.name)
+                );
+                self.text(&written.arguments);
+                self.out.push_str("</div>");
             }
         }
     }
@@ -153,14 +153,14 @@ impl<'a> Transcript<'a> {
     fn call(&mut self, call: &Call) {
         let failed = call.is_error == Some(true);
         let class = if failed { "call failed" } else { "call" };
-        let role = call.role.as_deref().map(|role| format!("{} ", line(role)));
-        let _ = write!(
-            self.out,
-            "<div class=\"{class}\"><span class=\"what\">{}calls</span> <code>{}</code>",
-            role.unwrap_or_default(),
-            line(&call.tool)
+        let role = call.role.as_deref().unwrap_or("agent");
+        let _ = write!(self.out, "<div class=\"{class}\">");
+        self.part(
+            &format!("{role} calls"),
+            Some(&call.tool),
+            call.arguments.as_deref(),
+            call.arguments_state,
         );
-        self.known(call.arguments.as_deref(), call.arguments_state, "arguments");
         if failed || call.error_class.is_some() {
             let class = call.error_class.as_deref().unwrap_or("no class recorded");
             let _ = write!(
@@ -170,44 +170,38 @@ impl<'a> Transcript<'a> {
             );
         }
         let sentence = call.error_message.as_deref();
-        if let Some(sentence) =
-            sentence.filter(|sentence| Some(*sentence) != call.result.as_deref())
-        {
+        if let Some(sentence) = sentence.filter(|text| Some(*text) != call.result.as_deref()) {
             self.text(sentence);
         }
-        self.known(call.result.as_deref(), call.result_state, "result");
+        self.part("result", None, call.result.as_deref(), call.result_state);
         self.out.push_str("</div>");
     }
 
-    /// A recorded text, or what is known instead of it.
-    fn known(&mut self, text: Option<&str>, state: Capture, what: &str) {
-        let Some(text) = text else {
-            let _ = write!(self.out, "<p class=\"what\">{what} not captured</p>");
-            return;
+    /// Arguments or result of a call: on one line when they are short, folded when they are long; or what is
+    /// known instead of them.
+    fn part(&mut self, what: &str, tool: Option<&str>, text: Option<&str>, state: Capture) {
+        let known = match (text, state) {
+            (None, _) => " (not captured)",
+            (_, Capture::Truncated) => " (cut off by the source)",
+            (_, Capture::Invalid) => " (not valid)",
+            _ => "",
         };
-        match state {
-            Capture::Truncated => {
-                let _ = write!(
-                    self.out,
-                    "<p class=\"what\">{what} cut off by the source</p>"
-                );
-            }
-            Capture::Invalid => {
-                let _ = write!(self.out, "<p class=\"what\">{what} not valid</p>");
-            }
-            Capture::Captured | Capture::NotCaptured => {}
+        let mut head = format!("<span class=\"what\">{}{known}</span>", line(what));
+        if let Some(tool) = tool {
+            let _ = write!(head, " <code><b>{}</b></code>", line(tool));
         }
+        let text = text.unwrap_or_default();
         let length = text.chars().count();
-        if length > FOLD {
-            let _ = write!(
-                self.out,
-                "<details><summary>{what}, {length} characters</summary>"
-            );
-            self.text(text);
-            self.out.push_str("</details>");
-        } else {
-            self.text(text);
+        if length <= FOLD {
+            let _ = write!(self.out, "<p>{head} <code>{}</code></p>", line(text));
+            return;
         }
+        let _ = write!(
+            self.out,
+            "<details><summary>{head}, {length} characters</summary>"
+        );
+        self.text(text);
+        self.out.push_str("</details>");
     }
 
     fn text(&mut self, text: &str) {

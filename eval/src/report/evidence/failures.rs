@@ -9,7 +9,7 @@ use crate::report::FailureClass;
 /// Episodes of one version that show a class.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Affected {
-    /// Episodes in which it could have happened; absent when the class was not looked for or not found.
+    /// Episodes in which it could have happened; absent when the class was not looked for.
     pub at_risk: Option<usize>,
     /// Ids of the episodes in which it happened.
     pub episodes: Vec<String>,
@@ -57,10 +57,12 @@ pub(super) fn merge(baseline: Vec<FailureClass>, candidate: Vec<FailureClass>) -
             failure.candidate = affected;
         }
     }
-    let mut rows: Vec<Failure> = merged.into_values().collect();
-    rows.sort_by_key(|failure| {
-        let episodes = failure.baseline.episodes.len() + failure.candidate.episodes.len();
-        (failure.waste, std::cmp::Reverse(episodes))
-    });
+    let happened =
+        |failure: &Failure| failure.baseline.episodes.len() + failure.candidate.episodes.len();
+    let mut rows: Vec<Failure> = merged
+        .into_values()
+        .filter(|failure| happened(failure) > 0)
+        .collect();
+    rows.sort_by_key(|failure| (failure.waste, std::cmp::Reverse(happened(failure))));
     rows
 }

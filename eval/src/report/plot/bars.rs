@@ -1,9 +1,10 @@
 //! Counts as bars, in groups, the number at each bar's end.
 
-use super::frame::{Anchor, Frame};
+use super::frame::{Anchor, Frame, WIDTH};
 
 const LEFT: f64 = 128.0;
-const RIGHT: f64 = 322.0;
+/// Width that one character of a number at the end of a bar may take.
+const CHARACTER: f64 = 8.0;
 const BAR: f64 = 14.0;
 const GROUP: f64 = 26.0;
 
@@ -39,8 +40,14 @@ pub(in crate::report) fn bars(id: &str, title: &str, groups: &[Group]) -> Option
     if groups.is_empty() || !most.is_finite() {
         return None;
     }
+    let longest = groups
+        .iter()
+        .flat_map(|group| &group.bars)
+        .map(|bar| bar.shown.chars().count())
+        .max()?;
+    let right = (WIDTH - 6.0 - CHARACTER * longest as f64).max(LEFT);
     let scale = if most > 0.0 {
-        (RIGHT - LEFT) / most
+        (right - LEFT) / most
     } else {
         0.0
     };

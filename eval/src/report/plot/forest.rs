@@ -4,7 +4,7 @@ use super::frame::{Anchor, Frame, WIDTH, axis, decimals};
 use crate::compare::{self, Cell, Comparison, Contrast, Metric};
 use crate::figures;
 
-const ROW: f64 = 40.0;
+const ROW: f64 = 54.0;
 const TOP: f64 = 6.0;
 /// Room left and right of the axis, so that the outermost ticks stay on the plot.
 const MARGIN: f64 = 18.0;
@@ -15,6 +15,9 @@ struct Effect {
     value: f64,
     interval: Option<(f64, f64)>,
     shown: String,
+    /// The means of both versions.
+    means: String,
+    /// Whether it stands for all others of its panel.
     pooled: bool,
 }
 
@@ -25,6 +28,9 @@ pub(in crate::report) struct Panel {
     pub(in crate::report) svg: String,
 }
 
+/// What the arrows behind names mean.
+const ARROWS: &str = "↑ more is better, ↓ less is better";
+
 /// The metric of the verdict per condition and pooled, then every other metric pooled: shares in points, counts
 /// relative to the baseline's mean, so that each panel has one axis.
 pub(in crate::report) fn panels(comparison: &Comparison) -> Vec<Panel> {
@@ -33,7 +39,13 @@ pub(in crate::report) fn panels(comparison: &Comparison) -> Vec<Panel> {
         .conditions
         .iter()
         .chain([&comparison.pooled])
-        .filter_map(|cell| effect(cell.name().to_owned(), cell, cell.contrast(metric)?))
+        .filter_map(|cell| {
+            let found = effect(cell.name().to_owned(), cell, cell.contrast(metric)?)?;
+            Some(Effect {
+                pooled: cell.condition.is_none(),
+                ..found
+            })
+        })
         .collect();
     let unit = if comparison.metric.is_binary {
         "percentage points"
@@ -62,8 +74,8 @@ pub(in crate::report) fn panels(comparison: &Comparison) -> Vec<Panel> {
         .collect();
     panels.extend(panel(
         "forest-shares",
-        "Other shares of episodes, all conditions".to_owned(),
-        "percentage points".to_owned(),
+        "Other shares, all conditions".to_owned(),
+        format!("percentage points; {ARROWS}"),
         &shares,
         true,
     ));
@@ -73,8 +85,8 @@ pub(in crate::report) fn panels(comparison: &Comparison) -> Vec<Panel> {
         .collect();
     panels.extend(panel(
         "forest-counts",
-        "Counts per episode, all conditions".to_owned(),
-        "per cent of the baseline's mean; beside it the mean of both versions".to_owned(),
+        "Counts, all conditions".to_owned(),
+        format!("per cent of the baseline's mean; {ARROWS}"),
         &counts,
         true,
     ));
@@ -90,7 +102,12 @@ fn wish(higher_is_better: bool) -> &'static str {
 }
 
 fn name(metric: Metric) -> String {
-    format!("{} ({})", metric.title(), wish(metric.higher_is_better()))
+    let arrow = if metric.higher_is_better() {
+        "↑"
+    } else {
+        "↓"
+    };
+    format!("{} {arrow}", metric.title())
 }
 
 fn effect(name: String, cell: &Cell, contrast: &Contrast) -> Option<Effect> {
@@ -102,13 +119,14 @@ fn effect(name: String, cell: &Cell, contrast: &Contrast) -> Option<Effect> {
         value,
         interval,
         shown: with_interval(value, interval, shown),
-        pooled: cell.condition.is_none(),
+        means: means(contrast)?,
+        pooled: false,
     })
 }
 
 /// A difference as a share of the baseline's mean; `None` when there is nothing to be relative to.
 fn relative(name: String, cell: &Cell, contrast: &Contrast) -> Option<Effect> {
-    let (before, after) = (contrast.baseline?, contrast.candidate?);
+    let before = contrast.baseline?;
     if before.abs() < f64::EPSILON {
         return None;
     }
@@ -119,18 +137,24 @@ fn relative(name: String, cell: &Cell, contrast: &Contrast) -> Option<Effect> {
         name,
         value,
         interval,
-        shown: format!(
-            "{} → {}: {}",
-            figures::number(before),
-            figures::number(after),
-            with_interval(value, interval, percent)
-        ),
+        shown: with_interval(value, interval, figures::points),
+        means: means(contrast)?,
         pooled: false,
     })
 }
 
-fn percent(value: f64) -> String {
-    format!("{} %", figures::points(value))
+/// `18 % → 94 %`.
+fn means(contrast: &Contrast) -> Option<String> {
+    let shown = if contrast.metric.is_binary() {
+        figures::percent
+    } else {
+        figures::number
+    };
+    Some(format!(
+        "{} → {}",
+        shown(contrast.baseline?),
+        shown(contrast.candidate?)
+    ))
 }
 
 fn with_interval(
@@ -180,7 +204,8 @@ fn panel(id: &str, title: String, note: String, rows: &[Effect], points: bool) -
         let class = if row.pooled { "strong" } else { "" };
         frame.text(class, (0.0, y + 13.0), Anchor::Start, &row.name);
         frame.text(class, (WIDTH, y + 13.0), Anchor::End, &row.shown);
-        let line = y + 27.0;
+        frame.text("tick", (0.0, y + 27.0), Anchor::Start, &row.means);
+        let line = y + 40.0;
         if let Some((low, high)) = row.interval {
             let class = if row.pooled {
                 "interval thick"
@@ -193,7 +218,7 @@ fn panel(id: &str, title: String, note: String, rows: &[Effect], points: bool) -
     }
     let description = rows
         .iter()
-        .map(|row| format!("{}: {}", row.name, row.shown))
+        .map(|row| format!("{}: {}, {}", row.name, row.means, row.shown))
         .collect::<Vec<_>>()
         .join("; ");
     let alternative =
