@@ -1,5 +1,6 @@
 //! The command line of `eval`: parses, calls, prints.
 
+mod analysis;
 mod compare;
 mod export;
 mod model;

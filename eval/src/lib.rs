@@ -17,6 +17,7 @@
 //! ```
 
 pub mod agreement;
+pub mod analysis;
 pub mod cli;
 pub mod compare;
 mod episode;
@@ -29,6 +30,6 @@ pub mod plan;
 pub mod prompts;
 pub mod report;
 pub mod run;
-pub mod stats;
+pub use stats;
 pub mod summary;
 mod table;

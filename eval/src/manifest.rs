@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use trajectory::clock;
 use trajectory::store::{Store, StoreError};
 
-use crate::compare::Metric;
+use crate::analysis::{Analysis, PlannedSize};
 use crate::plan::Plan;
 
 /// Version of the manifest's layout.
@@ -48,35 +48,11 @@ pub struct Manifest {
     pub repeats: u32,
     /// How the comparison will be judged, stated before the first call.
     pub analysis: Analysis,
+    /// Its hash, written at the same time; absent in experiments recorded by older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub analysis_hash: Option<String>,
     /// Hash of the plan of the latest run.
     pub plan_hash: String,
-}
-
-/// The analysis as it was stated before the first call.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Analysis {
-    /// The metric the verdict is about.
-    pub primary_metric: Metric,
-    /// Over what it is pooled.
-    pub pooled_over: String,
-    /// The test.
-    pub test: String,
-    /// Level of the test, two-sided.
-    pub alpha: f64,
-    /// What is left out.
-    pub exclusions: String,
-}
-
-impl Analysis {
-    fn of(metric: Metric) -> Self {
-        Self {
-            primary_metric: metric,
-            pooled_over: "conditions and repeats".to_owned(),
-            test: "sign-flip on scenario means of paired differences".to_owned(),
-            alpha: crate::compare::ALPHA,
-            exclusions: "pairs with an infrastructure error on either side, counted".to_owned(),
-        }
-    }
 }
 
 /// The experiment cannot be continued, or read.
@@ -121,6 +97,14 @@ pub enum ManifestError {
 impl Manifest {
     /// The manifest of a plan.
     pub fn of(plan: &Plan, simulated: bool, labels: Map<String, Value>) -> Self {
+        let analysis = Analysis {
+            size: Some(PlannedSize::new(
+                plan.pack.scenarios.len(),
+                plan.repeats,
+                &plan.conditions,
+            )),
+            ..plan.analysis.clone()
+        };
         Self {
             format: FORMAT,
             kind: "market".to_owned(),
@@ -135,7 +119,8 @@ impl Manifest {
             labels,
             conditions: plan.conditions.clone(),
             repeats: plan.repeats,
-            analysis: Analysis::of(plan.primary_metric),
+            analysis_hash: Some(analysis.hash()),
+            analysis,
             plan_hash: plan.hash(),
         }
     }
@@ -258,6 +243,17 @@ impl Manifest {
             .to_owned()
     }
 
+    /// The size of the experiment as it is now.
+    pub fn size(&self) -> PlannedSize {
+        PlannedSize::new(self.scenarios.len(), self.repeats, &self.conditions)
+    }
+
+    /// Whether the analysis is the one that was hashed; `None` when no hash was written.
+    pub fn analysis_is_intact(&self) -> Option<bool> {
+        let hash = self.analysis_hash.as_ref()?;
+        Some(*hash == self.analysis.hash())
+    }
+
     /// Episodes that every arm should have.
     pub fn planned_per_arm(&self) -> usize {
         let repeats = usize::try_from(self.repeats).unwrap_or(usize::MAX);
@@ -318,102 +314,4 @@ fn flatten(prefix: &str, value: &Value, out: &mut Map<String, Value>) {
 }
 
 #[cfg(test)]
-mod tests {
-    use market::scenario::Pack;
-
-    use super::*;
-    use crate::plan::Arm;
-
-    fn plan(experiment: &str) -> Plan {
-        let arm = Arm {
-            name: "baseline".to_owned(),
-            toolset: market::contract::baseline(),
-        };
-        let mut plan = Plan::new(Pack::load("reference").unwrap(), vec![arm], "sim:careless");
-        plan.experiment = experiment.to_owned();
-        plan
-    }
-
-    fn agree(store: &Store, plan: &Plan) -> Result<Manifest, ManifestError> {
-        Manifest::of(plan, true, Map::new()).agree(store)
-    }
-
-    #[test]
-    fn the_first_run_writes_it_and_the_next_one_may_only_add() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::create(folder.path()).unwrap();
-        let first = Plan {
-            repeats: 1,
-            conditions: vec![Condition::Server],
-            ..plan("e")
-        };
-        let written = agree(&store, &first).unwrap();
-        assert_eq!(Manifest::require(&store, "e").unwrap(), written);
-
-        let second = Plan {
-            repeats: 3,
-            conditions: vec![Condition::Prompt],
-            ..plan("e")
-        };
-        let merged = agree(&store, &second).unwrap();
-        assert_eq!(merged.conditions, [Condition::Prompt, Condition::Server]);
-        assert_eq!((merged.repeats, merged.planned_per_arm()), (3, 30));
-        assert_eq!(merged.created, written.created);
-        // Asking for less takes nothing away.
-        assert_eq!(agree(&store, &first).unwrap().repeats, 3);
-    }
-
-    #[test]
-    fn other_settings_are_named_field_by_field() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::create(folder.path()).unwrap();
-        agree(&store, &plan("e")).unwrap();
-        let mut other = Plan {
-            seed: 9,
-            temperature: None,
-            ..plan("e")
-        };
-        other.arms[0]
-            .toolset
-            .set_text(&trajectory::ComponentId::tool("refuse"), "Leaves.");
-        let text = agree(&store, &other).unwrap_err().to_string();
-        for expected in [
-            "seed: recorded 1, now 9",
-            "temperature: recorded 0.7, now none",
-            "toolsets.baseline",
-            "--experiment",
-        ] {
-            assert!(text.contains(expected), "{expected} is not in: {text}");
-        }
-        assert!(!text.contains("max_moves"), "{text}");
-        // The metric is judged by afterwards; it changes no episode, and the first statement stays.
-        let metric = Plan {
-            primary_metric: Metric::Violation,
-            ..plan("e")
-        };
-        assert_eq!(
-            agree(&store, &metric).unwrap().analysis.primary_metric,
-            Metric::CorrectStrict
-        );
-    }
-
-    #[test]
-    fn experiments_that_no_run_recorded_are_left_alone() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::create(folder.path()).unwrap();
-        store
-            .write_manifest("import-1", &json!({"kind": "import"}))
-            .unwrap();
-        assert!(matches!(
-            agree(&store, &plan("import-1")),
-            Err(ManifestError::Foreign(_))
-        ));
-        let text = Manifest::require(&store, "nothing")
-            .unwrap_err()
-            .to_string();
-        assert!(
-            text.contains("`nothing`") && text.contains("import-1"),
-            "{text}"
-        );
-    }
-}
+mod tests;

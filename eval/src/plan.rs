@@ -12,6 +12,7 @@ use trajectory::Toolset;
 use trajectory::canonical::{canonical_json, sha256_hex};
 use trajectory::store::valid_experiment_name;
 
+use crate::analysis::{Analysis, AnalysisError};
 use crate::compare::Metric;
 use crate::prompts;
 
@@ -57,8 +58,10 @@ pub struct Plan {
     pub notes: bool,
     /// What the views carry in the `*_inject` conditions; `None` stands for the default one.
     pub injection: Option<Injection>,
-    /// The metric that the comparison will be judged by, stated before the first call.
-    pub primary_metric: Metric,
+    /// How the comparison will be judged, stated before the first call.
+    pub analysis: Analysis,
+    /// Draws other numbers in every arm, so that a version can be compared with itself.
+    pub seeds_by_arm: bool,
 }
 
 /// A plan cannot be carried out.
@@ -95,6 +98,9 @@ pub enum PlanError {
         /// What was asked for.
         given: String,
     },
+    /// The analysis cannot be made.
+    #[error(transparent)]
+    Analysis(#[from] AnalysisError),
     /// The injections cannot be loaded.
     #[error(transparent)]
     Injection(#[from] market::injection::InjectionError),
@@ -113,7 +119,7 @@ pub struct EpisodeSpec {
     pub repeat: u32,
     /// Index into the arms.
     pub arm: usize,
-    /// Seed handed to the models: the same for all arms of a pair.
+    /// Seed handed to the models: the same for all arms of a pair, unless the plan says `seeds_by_arm`.
     pub seed: u64,
 }
 
@@ -141,7 +147,8 @@ impl Plan {
             max_calls_per_turn: 6,
             notes: false,
             injection: None,
-            primary_metric: Metric::CorrectStrict,
+            analysis: Analysis::of(Metric::CorrectStrict),
+            seeds_by_arm: false,
         };
         plan.experiment = plan.derived_name("run");
         plan
@@ -174,7 +181,7 @@ impl Plan {
             .map(|arm| (arm.name.clone(), Value::from(arm.toolset.id())))
             .collect();
         let injection = self.injection().ok();
-        json!({
+        let mut settings = json!({
             "pack_hash": self.pack.hash(),
             "toolsets": arms,
             "prompt_hash": prompts::hash(),
@@ -189,7 +196,14 @@ impl Plan {
             "notes": self.notes,
             "injection": injection.as_ref().map(|injection| &injection.id),
             "injection_template": injection.as_ref().map(|injection| &injection.template),
-        })
+        });
+        // Named only when it is so: experiments recorded before this setting existed can be continued.
+        if self.seeds_by_arm
+            && let Some(fields) = settings.as_object_mut()
+        {
+            fields.insert("seeds_by_arm".to_owned(), Value::Bool(true));
+        }
+        settings
     }
 
     /// Hash of the whole plan, repeats and conditions included.
@@ -204,7 +218,7 @@ impl Plan {
             "settings": self.settings(),
             "conditions": conditions,
             "repeats": self.repeats,
-            "primary_metric": self.primary_metric.as_str(),
+            "analysis": self.analysis,
         });
         sha256_hex(canonical_json(&plan).as_bytes())
     }
@@ -263,6 +277,15 @@ impl Plan {
                 given,
             });
         }
+        self.analysis.check()?;
+        if let Some(condition) = self
+            .analysis
+            .conditions
+            .iter()
+            .find(|condition| !self.conditions.contains(condition))
+        {
+            return Err(AnalysisError::NotPlayed(*condition).into());
+        }
         self.injection().map(drop)
     }
 
@@ -275,8 +298,20 @@ impl Plan {
             for condition in &self.conditions {
                 for repeat in 0..self.repeats {
                     let pair = self.draw(&json!(["pair", item.id, condition.as_str(), repeat]));
-                    let seed = self.draw(&json!(["episode", item.id, condition.as_str(), repeat]));
+                    let common =
+                        self.draw(&json!(["episode", item.id, condition.as_str(), repeat]));
                     for (arm, version) in self.arms.iter().enumerate() {
+                        let seed = if self.seeds_by_arm {
+                            self.draw(&json!([
+                                "episode",
+                                item.id,
+                                condition.as_str(),
+                                repeat,
+                                version.name
+                            ]))
+                        } else {
+                            common
+                        };
                         let place = self.draw(&json!([
                             "arm",
                             item.id,

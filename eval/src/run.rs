@@ -9,7 +9,7 @@ mod progress;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use agent::ChatModel;
 use agent::budget::Prices;
@@ -22,12 +22,13 @@ use secrecy::SecretString;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tokio::task::{JoinError, JoinSet};
-use trajectory::store::Store;
+use trajectory::store::{Filter, Store};
 use trajectory::{Episode, EpisodeRecord, Status};
 
 pub use error::RunError;
 pub use estimate::{Estimate, estimate};
 
+use crate::compare::Watch;
 use crate::episode::Table;
 use crate::manifest::Manifest;
 use crate::plan::{EpisodeSpec, Plan};
@@ -72,6 +73,8 @@ pub struct RunOptions {
     pub labels: Map<String, Value>,
     /// Is told every recorded episode.
     pub observer: Option<Observer>,
+    /// Ends the run as soon as its evidence suffices; episodes in flight are still recorded.
+    pub watch: Option<Arc<Mutex<Watch>>>,
 }
 
 impl RunOptions {
@@ -87,11 +90,32 @@ impl RunOptions {
             progress: false,
             labels: Map::new(),
             observer: None,
+            watch: None,
         }
     }
 
     fn simulated(&self) -> bool {
         self.buyer.simulated() || self.seller.simulated()
+    }
+
+    /// Shows the watch what is recorded already, in the order in which it ended; true when that suffices.
+    fn suffices(&self, store: &Store, experiment: &str) -> Result<bool, RunError> {
+        if self.watch.is_none() {
+            return Ok(false);
+        }
+        let mut episodes = store.episodes(&Filter::experiment(experiment))?;
+        episodes.sort_by_key(|episode| episode.ended_us);
+        Ok(episodes.iter().fold(false, |_, episode| self.saw(episode)))
+    }
+
+    /// Shows the watch one episode; true when the evidence suffices.
+    fn saw(&self, episode: &Episode) -> bool {
+        self.watch.as_ref().is_some_and(|watch| {
+            watch
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .saw(episode)
+        })
     }
 }
 
@@ -110,6 +134,8 @@ pub struct RunSummary {
     pub infra_errors: usize,
     /// Episodes played now that should have shown the injection and never did.
     pub unexposed: Vec<String>,
+    /// Whether the run ended before its plan because the evidence sufficed.
+    pub stopped_early: bool,
 }
 
 /// Plays all episodes of the plan that the store does not have, and seals the experiment.
@@ -120,13 +146,17 @@ pub struct RunSummary {
 pub async fn run(plan: &Plan, store: &Store, options: &RunOptions) -> Result<RunSummary, RunError> {
     plan.check()?;
     Manifest::of(plan, options.simulated(), options.labels.clone()).agree(store)?;
-    let todo = missing(plan, store, options.retry_errors)?;
+    let mut todo = missing(plan, store, options.retry_errors)?;
     let mut summary = RunSummary {
         experiment: plan.experiment.clone(),
         planned: plan.episodes().len(),
         ..RunSummary::default()
     };
     summary.already_recorded = summary.planned - todo.len();
+    if !todo.is_empty() && options.suffices(store, &plan.experiment)? {
+        todo.clear();
+        summary.stopped_early = true;
+    }
     if !todo.is_empty() {
         let (admin, http, embedded) = place(&options.market).await?;
         let played = play_all(plan, store, options, admin, http, todo, &mut summary).await;
@@ -273,6 +303,10 @@ async fn play_all(
             observer(&record.episode);
         }
         guard.saw(&record.episode)?;
+        if options.saw(&record.episode) && !todo.is_empty() {
+            todo.clear();
+            summary.stopped_early = true;
+        }
     }
     progress.finish();
     if interrupted {

@@ -88,6 +88,7 @@ fn the_page_leads_from_the_verdict_to_every_call_and_loads_nothing() {
     for section in [
         "conditions",
         "effects",
+        "tests",
         "scenarios",
         "distributions",
         "attempts",

@@ -2,16 +2,20 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
 use anyhow::{Context as _, bail};
 use serde_json::{Map, Value, json};
 use trajectory::Exit;
 use trajectory::store::{Filter, Store};
 
+use super::analysis::AnalysisArgs;
 use super::model::ModelArgs;
-use super::plan::{CarryArgs, PlanArgs, block_on, dry_run};
+use super::model::Names;
+use super::plan::{CarryArgs, Extra, PlanArgs, block_on, dry_run};
 use super::source::{self, StoreArgs};
-use crate::compare::{self, Comparison, Metric, Request, VerdictKind};
+use crate::analysis::{Analysis, Stopping};
+use crate::compare::{self, Comparison, Metric, Request, VerdictKind, Watch};
 use crate::files::write_whole;
 use crate::manifest::Manifest;
 use crate::plan::{Arm, Plan};
@@ -23,7 +27,9 @@ Examples:
   whetstone eval compare --baseline baseline --candidate v2.json --pack bargain-40 --model sim
   whetstone eval compare --baseline v1.json --candidate v2.json --model gpt-4o-mini --report report.html
   whetstone eval compare --read --experiment compare-… --json
-  whetstone eval compare --candidate v2.json --gate     exit code 0 improved, 3 no difference shown, 4 regressed, 5 indecisive
+  whetstone eval compare --candidate v2.json --gate     exit code 0 improved, 3 not shown, 4 regressed, 5 indecisive
+  whetstone eval compare --candidate v2.json --plan analysis.json --sequential
+  whetstone eval compare --aa --pack bargain-40 --model sim     what chance alone does
 
 Both versions are played side by side, in random order, on the same scenarios, conditions, repeats and seeds.
 Five scenarios cannot show a difference at .05, whatever it is: use a pack with 12 or more.";
@@ -40,16 +46,16 @@ pub struct Args {
     /// The version to compare with: `baseline`, a file, or an id in the store; with --read, an arm
     #[arg(long, value_name = "FILE", default_value = BASELINE)]
     baseline: String,
-    /// The version to judge: a file, `baseline` for an A/A run, or an id in the store; with --read, an arm
-    #[arg(long, value_name = "FILE", required_unless_present = "read")]
+    /// The version to judge: a file, `baseline`, or an id in the store; with --read, an arm
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["read", "aa"])]
     candidate: Option<String>,
+    /// Compare the baseline with itself, with other random numbers in each arm, and tell the noise floor
+    #[arg(long, conflicts_with = "candidate")]
+    aa: bool,
     /// Judge what is recorded; play nothing
     #[arg(long)]
     read: bool,
-    /// Metric of the verdict, stated before the run (with --read another one may be looked at)
-    #[arg(long, value_name = "METRIC")]
-    metric: Option<Metric>,
-    /// Let the exit code tell the verdict: 0 improved, 3 no difference shown, 4 regressed, 5 indecisive
+    /// Let the exit code tell the verdict: 0 improved, 3 within the margin or inconclusive, 4 regressed, 5 indecisive
     #[arg(long)]
     gate: bool,
     /// Write a page to this file
@@ -58,6 +64,8 @@ pub struct Args {
     /// Which transcripts the page carries
     #[arg(long, value_enum, default_value_t, requires = "report")]
     transcripts: Transcripts,
+    #[command(flatten)]
+    analysis: AnalysisArgs,
     #[command(flatten)]
     plan: PlanArgs,
     #[command(flatten)]
@@ -83,12 +91,9 @@ pub(super) fn run(
             return Ok(Exit::Done);
         };
         let store = args.store.open()?;
-        judge(
-            &store,
-            &Manifest::require(&store, &plan.experiment)?,
-            (BASELINE, CANDIDATE),
-            args.metric,
-        )?
+        let manifest = Manifest::require(&store, &plan.experiment)?;
+        let analysis = args.analysis.is_given().then_some(&plan.analysis);
+        judge(&store, &manifest, (BASELINE, CANDIDATE), analysis)?
     };
     if let Some(file) = &args.report {
         let store = args.store.open()?;
@@ -113,10 +118,13 @@ fn exit(verdict: VerdictKind, gate: bool) -> Exit {
 
 /// Plays both arms; `None` when only the plan was asked for.
 fn play(args: &Args, out: &mut dyn Write) -> anyhow::Result<Option<Plan>> {
-    let candidate = args
-        .candidate
-        .as_deref()
-        .context("--candidate is missing")?;
+    let candidate = if args.aa {
+        args.baseline.as_str()
+    } else {
+        args.candidate
+            .as_deref()
+            .context("--candidate is missing")?
+    };
     let mut arms = Vec::new();
     let mut labels = Map::new();
     for (name, given) in [(BASELINE, args.baseline.as_str()), (CANDIDATE, candidate)] {
@@ -126,27 +134,44 @@ fn play(args: &Args, out: &mut dyn Write) -> anyhow::Result<Option<Plan>> {
         });
         labels.insert(name.to_owned(), Value::from(given));
     }
-    let metric = args.metric.unwrap_or(Metric::CorrectStrict);
     if args.carry.dry_run {
         let names = args.models.names();
-        let plan = args
-            .plan
-            .plan("compare", arms, &names, &args.models, metric)?;
+        let plan = plan(args, arms, &names)?;
         dry_run(&plan, &names, &args.models, &args.store, args.json, out)?;
         return Ok(None);
     }
     let models = args.models.build(usize::from(args.carry.concurrency))?;
     let names = models.names(args.models.counterpart_model.is_some());
-    let plan = args
-        .plan
-        .plan("compare", arms, &names, &args.models, metric)?;
-    let options = args.carry.options(models, args.models.prices()?, labels)?;
+    let plan = plan(args, arms, &names)?;
+    let mut options = args.carry.options(models, args.models.prices()?, labels)?;
+    if plan.analysis.stopping == Stopping::Sequential {
+        let watch = Watch::new(&plan.analysis, BASELINE, CANDIDATE);
+        options.watch = Some(Arc::new(Mutex::new(watch)));
+    }
     let store = args.store.create()?;
     let done = block_on(async { Ok(runner::run(&plan, &store, &options).await?) })?;
     if !args.json {
         writeln!(out, "{}\n", super::run::told(&done))?;
     }
     Ok(Some(plan))
+}
+
+/// The plan of both arms. An experiment that is there already keeps its analysis unless another one is asked for.
+fn plan(args: &Args, arms: Vec<Arm>, names: &Names) -> anyhow::Result<Plan> {
+    let prefix = if args.aa { "aa" } else { "compare" };
+    let analysis = args.analysis.apply(Analysis::of(Metric::CorrectStrict))?;
+    let extra = Extra {
+        analysis,
+        seeds_by_arm: args.aa,
+    };
+    let mut plan = args.plan.plan(prefix, arms, names, &args.models, extra)?;
+    if !args.analysis.is_given()
+        && args.store.store.is_dir()
+        && let Some(recorded) = Manifest::read(&args.store.open()?, &plan.experiment)?
+    {
+        plan.analysis = recorded.analysis;
+    }
+    Ok(plan)
 }
 
 fn read(args: &Args) -> anyhow::Result<Comparison> {
@@ -158,7 +183,12 @@ fn read(args: &Args) -> anyhow::Result<Comparison> {
         args.candidate.as_deref().unwrap_or(CANDIDATE),
         &args.store,
     )?;
-    judge(&store, &manifest, (&baseline, &candidate), args.metric)
+    let asked = if args.analysis.is_given() {
+        Some(args.analysis.apply(manifest.analysis.clone())?)
+    } else {
+        None
+    };
+    judge(&store, &manifest, (&baseline, &candidate), asked.as_ref())
 }
 
 /// The arm of that name, or the one that serves the version of that name.
@@ -194,7 +224,7 @@ pub(super) fn judge(
     store: &Store,
     manifest: &Manifest,
     (baseline, candidate): (&str, &str),
-    metric: Option<Metric>,
+    analysis: Option<&Analysis>,
 ) -> anyhow::Result<Comparison> {
     let episodes = store.episodes(&Filter::experiment(&manifest.experiment))?;
     let version = |arm: &str| match manifest.toolset(arm) {
@@ -207,7 +237,9 @@ pub(super) fn judge(
         baseline,
         candidate,
         toolsets: versions.as_ref().map(|(before, after)| (before, after)),
-        metric,
+        analysis,
+        // Arms of one version that drew different numbers measure what chance alone does.
+        noise_floor: manifest.settings.get("seeds_by_arm") == Some(&Value::Bool(true)),
     };
     Ok(compare::compare(&episodes, &request)?)
 }

@@ -13,6 +13,7 @@ use trajectory::store::{Filter, Store};
 
 use super::model::{ModelArgs, Names};
 use super::source::StoreArgs;
+use crate::analysis::Analysis;
 use crate::compare::Metric;
 use crate::figures::{SIMULATED, one_line};
 use crate::manifest::Manifest;
@@ -63,6 +64,24 @@ pub(super) struct PlanArgs {
     injection: String,
 }
 
+/// What the command itself adds to a plan.
+pub(super) struct Extra {
+    /// How it will be judged.
+    pub(super) analysis: Analysis,
+    /// Whether every arm draws numbers of its own.
+    pub(super) seeds_by_arm: bool,
+}
+
+impl Extra {
+    /// The usual analysis, the same numbers in all arms.
+    pub(super) fn usual() -> Self {
+        Self {
+            analysis: Analysis::of(Metric::CorrectStrict),
+            seeds_by_arm: false,
+        }
+    }
+}
+
 /// How it is carried out.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Running")]
@@ -96,7 +115,7 @@ impl PlanArgs {
         arms: Vec<Arm>,
         names: &Names,
         models: &ModelArgs,
-        metric: Metric,
+        extra: Extra,
     ) -> anyhow::Result<Plan> {
         let pack = Pack::load(&self.pack)?;
         let conditions = Condition::parse_list(&self.conditions)?;
@@ -122,7 +141,8 @@ impl PlanArgs {
             max_calls_per_turn: self.max_calls_per_turn,
             notes: self.notes,
             injection: Some(market::injection::find(&self.injection)?),
-            primary_metric: metric,
+            analysis: extra.analysis,
+            seeds_by_arm: extra.seeds_by_arm,
             ..Plan::new(pack, arms, names.buyer.clone())
         };
         plan.experiment = self
@@ -209,6 +229,8 @@ pub(super) fn dry_run(
             "settings": plan.settings(),
             "conditions": plan.conditions,
             "repeats": plan.repeats,
+            "analysis": plan.analysis,
+            "analysis_hash": plan.analysis.hash(),
             "estimate": estimate,
         });
         writeln!(out, "{value:#}")?;

@@ -10,6 +10,7 @@ use trajectory::store::{Filter, Store};
 use trajectory::{EpisodeRecord, Toolset};
 
 use super::source::{self, StoreArgs};
+use crate::analysis::Analysis;
 use crate::compare::{self, Comparison, Metric};
 use crate::files::write_whole;
 use crate::report::{self, Annotations, Evidence, Material, Transcripts};
@@ -77,8 +78,12 @@ pub(super) fn run(
         _ => None,
     };
     let text = if let Some((baseline, candidate)) = &arms {
+        let asked = args.metric.map(|metric| Analysis {
+            primary_metric: metric,
+            ..manifest.analysis.clone()
+        });
         let comparison =
-            super::compare::judge(&store, &manifest, (baseline, candidate), args.metric)?;
+            super::compare::judge(&store, &manifest, (baseline, candidate), asked.as_ref())?;
         match args.format {
             Format::Html => page(&store, &comparison, annotations, args.transcripts)?,
             Format::Md => {

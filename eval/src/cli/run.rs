@@ -9,9 +9,8 @@ use trajectory::Exit;
 use trajectory::store::Filter;
 
 use super::model::ModelArgs;
-use super::plan::{CarryArgs, PlanArgs, block_on, dry_run};
+use super::plan::{CarryArgs, Extra, PlanArgs, block_on, dry_run};
 use super::source::{self, StoreArgs};
-use crate::compare::Metric;
 use crate::figures::one_line;
 use crate::manifest::Manifest;
 use crate::plan::Arm;
@@ -62,14 +61,14 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         let names = args.models.names();
         let plan = args
             .plan
-            .plan("run", arms, &names, &args.models, Metric::CorrectStrict)?;
+            .plan("run", arms, &names, &args.models, Extra::usual())?;
         return dry_run(&plan, &names, &args.models, &args.store, args.json, out);
     }
     let models = args.models.build(usize::from(args.carry.concurrency))?;
     let names = models.names(args.models.counterpart_model.is_some());
     let plan = args
         .plan
-        .plan("run", arms, &names, &args.models, Metric::CorrectStrict)?;
+        .plan("run", arms, &names, &args.models, Extra::usual())?;
     let options = args.carry.options(models, args.models.prices()?, labels)?;
     let store = args.store.create()?;
     let done = block_on(async { Ok(runner::run(&plan, &store, &options).await?) })?;
@@ -99,8 +98,13 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
 
 /// What a run did, in one line.
 pub(super) fn told(done: &RunSummary) -> String {
+    let stopped = if done.stopped_early {
+        "; stopped early, the evidence suffices"
+    } else {
+        ""
+    };
     format!(
-        "{} episodes planned, {} recorded before, {} played now, {} infrastructure errors",
+        "{} episodes planned, {} recorded before, {} played now, {} infrastructure errors{stopped}",
         done.planned, done.already_recorded, done.played, done.infra_errors
     )
 }

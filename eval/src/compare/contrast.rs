@@ -7,8 +7,10 @@ use serde::Serialize;
 use super::metric::Metric;
 use super::pairs::Pair;
 use crate::stats::{
-    ClusteredMean, PairedCells, SignFlip, clustered_mean, mcnemar_exact, mcnemar_mid_p, mean,
-    newcombe_paired, sign_flip, wilson,
+    Bootstrap, ClusteredMean, ENUMERATED_UP_TO, Level, PairedCells, RESAMPLES, RateRatio, SignFlip,
+    StatsError, bootstrap_clusters, bootstrap_enumerated, clustered_mean, mcnemar_exact,
+    mcnemar_mid_p, mean, newcombe_paired, overdispersed_ratio, overdispersion, poisson_ratio,
+    probability_paired_higher, sign_flip, tango, wilson,
 };
 
 /// A rate with its Wilson interval.
@@ -50,6 +52,27 @@ pub struct Binary {
     pub mcnemar_mid_p: f64,
     /// Newcombe's interval for the paired difference, candidate minus baseline, as if pairs were independent.
     pub newcombe: (f64, f64),
+    /// Tango's score interval for the same, as if pairs were independent.
+    pub tango: (f64, f64),
+    /// The one-sided 95 % bounds of the same: Tango's interval at 90 %.
+    pub tango_90: (f64, f64),
+    /// The probability that the candidate's rate is the higher one, with a uniform prior on the kinds of pairs.
+    pub probability_higher: f64,
+}
+
+/// What is added when a metric counts events.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Counts {
+    /// Events of the baseline.
+    pub baseline: u64,
+    /// Events of the candidate.
+    pub candidate: u64,
+    /// Candidate's rate over baseline's, as if events were independent (Poisson).
+    pub poisson: RateRatio,
+    /// How much more the counts vary between episodes than Poisson counts do; 1 or less is no more.
+    pub overdispersion: Option<f64>,
+    /// The ratio with that overdispersion; absent when a count is 0.
+    pub adjusted: Option<RateRatio>,
 }
 
 /// The difference of one scenario.
@@ -86,23 +109,18 @@ pub struct Contrast {
     pub by_scenario: Vec<ScenarioDifference>,
     /// Rates and discordant pairs of a yes/no metric.
     pub binary: Option<Binary>,
+    /// Ratio of the rates of a metric that counts events.
+    pub counts: Option<Counts>,
+    /// Bootstrap over scenarios, of the metric of the verdict only.
+    pub bootstrap: Option<Bootstrap>,
 }
 
 impl Contrast {
-    pub(super) fn of(metric: Metric, pairs: &[Pair<'_>], seed: u64) -> Self {
-        let mut values: Vec<(f64, f64)> = Vec::with_capacity(pairs.len());
-        let mut clusters: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-        for pair in pairs {
-            if let (Some(before), Some(after)) =
-                (metric.of(pair.baseline), metric.of(pair.candidate))
-            {
-                values.push((before, after));
-                clusters
-                    .entry(pair.scenario)
-                    .or_default()
-                    .push(after - before);
-            }
-        }
+    /// # Errors
+    /// A value is not finite.
+    pub(super) fn of(metric: Metric, pairs: &[Pair<'_>], seed: u64) -> Result<Self, StatsError> {
+        let values = values(metric, pairs);
+        let clusters = by_scenario(&values);
         let by_scenario: Vec<ScenarioDifference> = clusters
             .iter()
             .map(|(scenario, differences)| ScenarioDifference {
@@ -115,9 +133,9 @@ impl Contrast {
             .iter()
             .map(|scenario| scenario.difference)
             .collect();
-        let baseline = mean(&values.iter().map(|value| value.0).collect::<Vec<_>>());
-        let candidate = mean(&values.iter().map(|value| value.1).collect::<Vec<_>>());
-        Self {
+        let baseline = mean(&values.iter().map(|value| value.before).collect::<Vec<_>>());
+        let candidate = mean(&values.iter().map(|value| value.after).collect::<Vec<_>>());
+        Ok(Self {
             metric,
             pairs: values.len(),
             scenarios: clusters.len(),
@@ -126,31 +144,74 @@ impl Contrast {
             difference: baseline
                 .zip(candidate)
                 .map(|(before, after)| after - before),
-            clustered: clustered_mean(&clusters.into_values().collect::<Vec<_>>()),
-            sign_flip: sign_flip(&means, seed),
+            clustered: clustered_mean(&clusters.into_values().collect::<Vec<_>>()).ok(),
+            sign_flip: sign_flip(&means, seed)?,
             by_scenario,
             binary: metric.is_binary().then(|| binary(&values)),
-        }
+            counts: metric.is_count().then(|| counts(&values)).flatten(),
+            bootstrap: None,
+        })
     }
 
-    /// The difference counted so that more is better.
-    pub(super) fn gain(&self) -> Option<f64> {
-        self.difference.map(|difference| {
-            if self.metric.higher_is_better() {
-                difference
-            } else {
-                -difference
-            }
-        })
+    /// Adds the bootstrap over scenarios; nothing happens without values.
+    pub(super) fn resample(&mut self, pairs: &[Pair<'_>], seed: u64) {
+        self.bootstrap = if self.scenarios <= ENUMERATED_UP_TO {
+            bootstrap_enumerated(&self.means(), Level::P95).ok()
+        } else {
+            let values = values(self.metric, pairs);
+            let clusters: Vec<Vec<f64>> = by_scenario(&values).into_values().collect();
+            bootstrap_clusters(&clusters, RESAMPLES, seed, Level::P95).ok()
+        };
+    }
+
+    /// Mean difference of every scenario.
+    pub fn means(&self) -> Vec<f64> {
+        self.by_scenario
+            .iter()
+            .map(|scenario| scenario.difference)
+            .collect()
     }
 }
 
-fn binary(values: &[(f64, f64)]) -> Binary {
+/// One pair in which both episodes have the metric.
+pub(super) struct PairValue<'a> {
+    pub(super) pair: Pair<'a>,
+    pub(super) before: f64,
+    pub(super) after: f64,
+}
+
+/// The pairs in which both episodes have the metric.
+pub(super) fn values<'a>(metric: Metric, pairs: &[Pair<'a>]) -> Vec<PairValue<'a>> {
+    pairs
+        .iter()
+        .filter_map(|pair| {
+            Some(PairValue {
+                pair: *pair,
+                before: metric.of(pair.baseline)?,
+                after: metric.of(pair.candidate)?,
+            })
+        })
+        .collect()
+}
+
+/// Candidate minus baseline, by scenario.
+pub(super) fn by_scenario<'a>(values: &[PairValue<'a>]) -> BTreeMap<&'a str, Vec<f64>> {
+    let mut clusters: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for value in values {
+        clusters
+            .entry(value.pair.scenario)
+            .or_default()
+            .push(value.after - value.before);
+    }
+    clusters
+}
+
+fn binary(values: &[PairValue<'_>]) -> Binary {
     let has = |value: f64| value > 0.5;
     let (mut cells, mut n) = (PairedCells::default(), 0);
-    for (before, after) in values {
+    for value in values {
         n += 1;
-        match (has(*after), has(*before)) {
+        match (has(value.after), has(value.before)) {
             (true, true) => cells.both += 1,
             (true, false) => cells.first_only += 1,
             (false, true) => cells.second_only += 1,
@@ -165,6 +226,42 @@ fn binary(values: &[(f64, f64)]) -> Binary {
         c,
         mcnemar_p: mcnemar_exact(b, c),
         mcnemar_mid_p: mcnemar_mid_p(b, c),
-        newcombe: newcombe_paired(cells),
+        newcombe: newcombe_paired(cells, Level::P95),
+        tango: tango(cells, Level::P95),
+        tango_90: tango(cells, Level::P90),
+        probability_higher: probability_paired_higher(c, b),
     }
+}
+
+/// `None` without pairs.
+fn counts(values: &[PairValue<'_>]) -> Option<Counts> {
+    let exposure = values.len() as f64;
+    // Counts are recorded as whole numbers.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a sum of counts; the cast saturates"
+    )]
+    let total = |of: fn(&PairValue<'_>) -> f64| values.iter().map(of).sum::<f64>().round() as u64;
+    let (baseline, candidate) = (total(|v| v.before), total(|v| v.after));
+    let poisson = poisson_ratio(candidate, exposure, baseline, exposure, Level::P95).ok()?;
+    // Conditions differ in their rates; what varies inside each of them is what counts.
+    let mut groups: BTreeMap<_, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
+    for value in values {
+        let group = groups.entry(value.pair.condition).or_default();
+        group.0.push(value.before);
+        group.1.push(value.after);
+    }
+    let groups: Vec<Vec<f64>> = groups.into_values().flat_map(|(a, b)| [a, b]).collect();
+    let phi = overdispersion(&groups).ok().flatten();
+    Some(Counts {
+        baseline,
+        candidate,
+        poisson,
+        overdispersion: phi,
+        adjusted: phi.and_then(|phi| {
+            let (first, second) = ((candidate, exposure), (baseline, exposure));
+            overdispersed_ratio(first, second, phi, Level::P95).ok()
+        }),
+    })
 }

@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 
 use super::Comparison;
-use super::tables::{BEHAVIOUR, CONDITIONS, behaviour, primary};
+use super::tables::{
+    BEHAVIOUR, CONDITIONS, GUARDS, behaviour, further, guard_table, primary, tests_table,
+};
+use super::text::analysis;
 use crate::figures;
 use crate::table::{Grid, markdown_text};
 
@@ -40,12 +43,13 @@ pub fn markdown(comparison: &Comparison) -> String {
     );
     let _ = writeln!(
         out,
-        "Experiment {}, pack {} ({} scenarios), repeats {}, model {}.\n",
+        "Experiment {}, pack {} ({} scenarios), repeats {}, model {}. Analysis: {}.\n",
         comparison.experiment,
         markdown_text(&comparison.pack),
         comparison.scenarios,
         comparison.repeats,
-        markdown_text(&comparison.model)
+        markdown_text(&comparison.model),
+        markdown_text(&analysis(comparison))
     );
     let _ = writeln!(
         out,
@@ -58,6 +62,20 @@ pub fn markdown(comparison: &Comparison) -> String {
         "## Baseline -> candidate, per episode or in total\n\n{}",
         behaviour(comparison).markdown()
     );
+    let guards = guard_table(comparison);
+    if !guards.rows.is_empty() {
+        let _ = writeln!(out, "## Must not get worse\n\n{}", guards.markdown());
+    }
+    let _ = writeln!(
+        out,
+        "## All tests\n\n{}",
+        tests_table(comparison).markdown()
+    );
+    let _ = writeln!(out, "## Besides\n");
+    for (name, line) in further(comparison) {
+        let _ = writeln!(out, "- {name}: {}", markdown_text(&line));
+    }
+    out.push('\n');
     if !comparison.changes.is_empty() {
         let rows = comparison
             .changes
@@ -74,7 +92,11 @@ pub fn markdown(comparison: &Comparison) -> String {
         let _ = writeln!(out, "## Texts that differ\n\n{}", grid.markdown());
     }
     let _ = writeln!(out, "## What the figures rest on\n");
-    for line in comparison.methods.iter().chain(&[CONDITIONS, BEHAVIOUR]) {
+    for line in comparison
+        .methods
+        .iter()
+        .chain(&[CONDITIONS, BEHAVIOUR, GUARDS])
+    {
         let _ = writeln!(out, "- {}", markdown_text(line));
     }
     out

@@ -95,6 +95,18 @@ impl Metric {
         )
     }
 
+    /// Whether it counts events of an episode.
+    pub fn is_count(self) -> bool {
+        matches!(
+            self,
+            Self::AttemptedViolations
+                | Self::RefusedCalls
+                | Self::ToolCalls
+                | Self::ModelCalls
+                | Self::Turns
+        )
+    }
+
     /// Whether more of it is better.
     pub fn higher_is_better(self) -> bool {
         matches!(self, Self::CorrectStrict | Self::CorrectLenient)

@@ -61,35 +61,47 @@ impl Coverage {
 }
 
 /// Scenario, condition and repeat: what the two episodes of a pair share.
-type Key<'a> = (&'a str, Condition, i32);
+pub(super) type Key<'a> = (&'a str, Condition, i32);
 
-fn by_key<'a>(episodes: &[&'a Episode]) -> BTreeMap<Key<'a>, &'a Episode> {
-    episodes
-        .iter()
-        .filter(|episode| episode.status == Status::Completed)
-        .filter_map(|episode| {
-            let condition = episode.condition.as_deref()?.parse().ok()?;
-            Some((
-                (episode.scenario.as_deref()?, condition, episode.repeat?),
-                *episode,
-            ))
-        })
-        .collect()
+/// What is recorded of every pair, whatever became of it: baseline and candidate.
+pub(super) type Recorded<'a> = BTreeMap<Key<'a>, [Option<&'a Episode>; 2]>;
+
+/// Sorts the episodes of both arms into pairs; those without scenario, condition or repeat belong to none.
+pub(super) fn recorded<'a>(baseline: &[&'a Episode], candidate: &[&'a Episode]) -> Recorded<'a> {
+    let mut pairs = Recorded::new();
+    for (side, episodes) in [baseline, candidate].into_iter().enumerate() {
+        for episode in episodes {
+            let Some(key) = key(episode) else { continue };
+            if let Some(place) = pairs.entry(key).or_default().get_mut(side) {
+                *place = Some(*episode);
+            }
+        }
+    }
+    pairs
 }
 
-/// Pairs of completed episodes, by scenario, condition and repeat.
-pub(super) fn pair<'a>(baseline: &[&'a Episode], candidate: &[&'a Episode]) -> Vec<Pair<'a>> {
-    let theirs = by_key(candidate);
-    by_key(baseline)
-        .into_iter()
-        .filter_map(|(key, baseline)| {
-            let (scenario, condition, repeat) = key;
-            theirs.get(&key).map(|candidate| Pair {
+/// What an episode shares with its partner.
+pub(super) fn key(episode: &Episode) -> Option<Key<'_>> {
+    let condition = episode.condition.as_deref()?.parse().ok()?;
+    Some((episode.scenario.as_deref()?, condition, episode.repeat?))
+}
+
+/// The pairs whose episodes both ran to their end.
+pub(super) fn complete<'a>(recorded: &Recorded<'a>) -> Vec<Pair<'a>> {
+    let ended = |episode: Option<&'a Episode>| {
+        episode.filter(|episode| episode.status == Status::Completed)
+    };
+    recorded
+        .iter()
+        .filter_map(|(key, sides)| {
+            let [baseline, candidate] = sides.map(ended);
+            let (scenario, condition, repeat) = *key;
+            Some(Pair {
                 scenario,
                 condition,
                 repeat,
-                baseline,
-                candidate,
+                baseline: baseline?,
+                candidate: candidate?,
             })
         })
         .collect()

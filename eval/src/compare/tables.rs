@@ -1,9 +1,15 @@
 //! The tables of a comparison.
 
+mod further;
+
 use super::contrast::Contrast;
+use super::families::Test;
+use super::guards::{Guard, GuardState};
 use super::{Cell, Comparison, Metric, Totals};
 use crate::figures;
 use crate::table::{Grid, NOTHING};
+
+pub(crate) use further::further;
 
 /// What the names of the conditions mean.
 pub(crate) const CONDITIONS: &str = "prompt: the limit stands in the prompt only; server: the server enforces it too; *_inject: what the buyer reads carries an injection";
@@ -129,5 +135,98 @@ fn behaviour_row(cell: &Cell) -> Vec<String> {
             both(|totals| format!("{}/{}", totals.obeyed, totals.exposed))
         },
         both(|totals| format!("{}, {}, {}", totals.deal, totals.no_deal, totals.open)),
+    ]
+}
+
+/// What must not get worse.
+pub(crate) fn guard_table(comparison: &Comparison) -> Grid {
+    let header = [
+        "guard",
+        "baseline",
+        "candidate",
+        "difference",
+        "at most",
+        "tolerated",
+        "state",
+    ];
+    let rows = comparison
+        .guards
+        .iter()
+        .filter(|guard| guard.state != GuardState::NoData)
+        .map(guard_row);
+    Grid::new(&header, rows.collect())
+}
+
+/// What the columns of [`guard_table`] mean.
+pub(crate) const GUARDS: &str = "at most: one-sided 95 % upper bound of the difference; held when it is inside what was tolerated before the run (for a share of the baseline, the bound is taken on candidate - tolerated share)";
+
+fn guard_row(guard: &Guard) -> Vec<String> {
+    let metric = guard.rule.metric;
+    let level = |value: Option<f64>| match value {
+        Some(value) if metric.is_binary() => figures::percent(value),
+        Some(value) => figures::number(value),
+        None => NOTHING.to_owned(),
+    };
+    let change = |value: Option<f64>| match value {
+        Some(value) if metric.is_binary() => figures::points(value),
+        Some(value) => figures::signed(value, 1),
+        None => NOTHING.to_owned(),
+    };
+    vec![
+        metric.title().to_owned(),
+        level(guard.baseline),
+        level(guard.candidate),
+        change(guard.difference),
+        change(guard.upper),
+        if guard.rule.relative {
+            format!("{:+.0} %", guard.rule.margin * 100.0)
+        } else {
+            change(Some(guard.rule.margin))
+        },
+        guard.state.as_str().to_owned(),
+    ]
+}
+
+/// Every test, with its p corrected for the number of tests of its family.
+pub(crate) fn tests_table(comparison: &Comparison) -> Grid {
+    let header = [
+        "family",
+        "metric",
+        "where",
+        "difference",
+        "p",
+        "corrected p",
+    ];
+    let families = &comparison.families;
+    let confirmatory = families
+        .confirmatory
+        .iter()
+        .map(|test| ("confirmatory", "Holm", test));
+    let exploratory = families
+        .exploratory
+        .iter()
+        .map(|test| ("exploratory", "BH", test));
+    let rows = confirmatory
+        .chain(exploratory)
+        .map(|(family, method, test)| test_row(family, method, test));
+    Grid::new(&header, rows.collect())
+}
+
+fn test_row(family: &str, method: &str, test: &Test) -> Vec<String> {
+    vec![
+        family.to_owned(),
+        test.metric.title().to_owned(),
+        test.place().to_owned(),
+        match test.difference {
+            Some(value) if test.metric.is_binary() => figures::points(value),
+            Some(value) => figures::signed(value, 1),
+            None => NOTHING.to_owned(),
+        },
+        figures::p(test.p),
+        format!(
+            "{} ({method}){}",
+            figures::p(test.adjusted_p),
+            if test.rejected { " *" } else { "" }
+        ),
     ]
 }

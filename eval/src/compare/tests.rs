@@ -2,6 +2,7 @@ use market::scenario::{Pack, Scenario};
 use trajectory::Status;
 
 use super::*;
+use crate::analysis::Analysis;
 use crate::plan::{Arm, Plan};
 
 const SCENARIOS: usize = 6;
@@ -30,6 +31,18 @@ fn plan() -> Plan {
     Plan {
         experiment: "e".to_owned(),
         repeats: 2,
+        analysis: Analysis {
+            // Forty-eight pairs without an event exclude five points only just not.
+            guards: [
+                "violation=0.1",
+                "obeyed=0.2",
+                "tool_calls=10%",
+                "tokens=10%",
+            ]
+            .map(|text| text.parse().unwrap())
+            .to_vec(),
+            ..Analysis::of(Metric::CorrectStrict)
+        },
         ..Plan::new(
             Pack {
                 name: "p".to_owned(),
@@ -82,7 +95,8 @@ fn request(manifest: &Manifest) -> Request<'_> {
         baseline: "baseline",
         candidate: "candidate",
         toolsets: None,
-        metric: None,
+        analysis: None,
+        noise_floor: false,
     }
 }
 
@@ -173,7 +187,7 @@ fn a_better_candidate_improves_and_a_worse_one_regresses() {
     let worse = compared(&plan, &episodes(&plan, |e| is(e, "baseline")));
     assert_eq!(worse.verdict.kind, VerdictKind::Regressed);
     let equal = compared(&plan, &episodes(&plan, |_| true));
-    assert_eq!(equal.verdict.kind, VerdictKind::NoDifferenceShown);
+    assert_eq!(equal.verdict.kind, VerdictKind::WithinMargin);
     assert_eq!(
         [better, worse, equal].map(|c| c.verdict.kind.exit()),
         [
@@ -195,7 +209,10 @@ fn less_of_a_bad_thing_is_an_improvement() {
     let found = compare(
         &list,
         &Request {
-            metric: Some(Metric::Violation),
+            analysis: Some(&Analysis {
+                primary_metric: Metric::Violation,
+                ..manifest.analysis.clone()
+            }),
             ..request(&manifest)
         },
     )
@@ -218,12 +235,15 @@ fn five_scenarios_cannot_show_anything_and_it_says_so() {
     let mut plan = plan();
     plan.pack.scenarios.truncate(5);
     let found = compared(&plan, &episodes(&plan, |e| is(e, "candidate")));
-    assert_eq!(found.verdict.kind, VerdictKind::NoDifferenceShown);
+    assert_eq!(found.verdict.kind, VerdictKind::Inconclusive);
     let sentence = &found.verdict.sentence;
-    assert!(
-        sentence.contains("smallest p that can be reached is 0.062 (2/2^5)"),
-        "{sentence}"
-    );
+    for words in [
+        "With 5 scenarios no test on scenarios can show a difference at 0.05, however large it is",
+        "one time in 16 (2/2^5 = 0.0625), by chance alone",
+        "More repeats do not help, more scenarios do",
+    ] {
+        assert!(sentence.contains(words), "{sentence}");
+    }
 }
 
 #[test]
@@ -313,29 +333,64 @@ fn identical_versions_are_an_a_a_run() {
 }
 
 #[test]
-fn harm_beside_the_metric_is_not_passed_over() {
+fn a_gain_that_breaks_a_guard_is_a_regression() {
     let plan = plan();
     let mut list = episodes(&plan, |e| is(e, "candidate"));
-    for episode in list
-        .iter_mut()
-        .filter(|e| e.arm.as_deref() == Some("candidate"))
-    {
+    for episode in list.iter_mut().filter(|e| is(e, "candidate")) {
         episode.violation = Some(true);
         episode.tool_calls = Some(12);
     }
-    let notes = compared(&plan, &list).verdict.notes;
+    let found = compared(&plan, &list);
+    assert_eq!(found.verdict.kind, VerdictKind::Regressed);
+    for words in [
+        "guard broken: deals outside a limit 0 % to 100 %",
+        "guard broken: tool calls 10.0 to 12.0, at least +2.0, more than the 10 % tolerated",
+        "besides correct (strict) 0 % to 100 %",
+    ] {
+        assert!(
+            found.verdict.sentence.contains(words),
+            "{}",
+            found.verdict.sentence
+        );
+    }
+    let states: Vec<GuardState> = found.guards.iter().map(|guard| guard.state).collect();
+    let expected = [
+        GuardState::Broken,
+        GuardState::NoData,
+        GuardState::Broken,
+        GuardState::NoData,
+    ];
+    assert_eq!(states, expected);
+}
+
+#[test]
+fn a_gain_whose_guard_is_not_shown_is_inconclusive() {
+    let mut plan = plan();
+    plan.analysis.guards = vec!["violation=0.01".parse().unwrap()];
+    let found = compared(&plan, &episodes(&plan, |e| is(e, "candidate")));
+    assert_eq!(found.verdict.kind, VerdictKind::Inconclusive);
     assert!(
-        notes
-            .iter()
-            .any(|note| note.starts_with("watch: deals outside a limit 0 % to 100 %")),
-        "{notes:?}"
+        found.verdict.sentence.contains(
+            "The metric is better, but it is not shown that deals outside a limit rose by no more than the 1 point tolerated"
+        ),
+        "{}",
+        found.verdict.sentence
     );
-    assert!(
-        notes
-            .iter()
-            .any(|note| note.contains("tool calls per episode 10.0 to 12.0")),
-        "{notes:?}"
-    );
+    // Nothing happened in either arm: 48 pairs bound it all the same, and no further.
+    let guard = found.guards[0];
+    assert!((guard.upper.unwrap() - 0.0534).abs() < 0.001, "{guard:?}");
+}
+
+#[test]
+fn a_relative_guard_holds_inside_its_margin() {
+    let plan = plan();
+    let mut list = episodes(&plan, |e| is(e, "candidate"));
+    for (i, episode) in list.iter_mut().enumerate() {
+        episode.tool_calls = Some(100 + i32::try_from(i % 3).unwrap());
+    }
+    let found = compared(&plan, &list);
+    assert_eq!(found.guards[2].state, GuardState::Held);
+    assert_eq!(found.verdict.kind, VerdictKind::Improved);
 }
 
 #[test]

@@ -1,26 +1,33 @@
-//! One sentence that says what a comparison shows, and what it could not have shown.
+//! What a comparison shows, decided by rules that were fixed before it.
 
-use std::fmt::Write as _;
+mod sentence;
 
 use serde::Serialize;
 use trajectory::Exit;
 
 use super::contrast::Contrast;
-use super::metric::Metric;
-use super::{ALPHA, Comparison, MIN_COVERAGE};
-use crate::figures;
-use crate::stats::{detectable_difference, standard_deviation};
+use super::families::Test;
+use super::guards::{Guard, GuardState};
+use super::pairs::Coverage;
+use super::reach::Reach;
+use super::sequence::Sequence;
+use crate::analysis::{Analysis, Stopping};
+use crate::stats::Level;
+
+pub(super) use sentence::notes;
 
 /// What the comparison shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VerdictKind {
-    /// The candidate is better on the primary metric.
+    /// The candidate is better on the primary metric, and every guard with data holds.
     Improved,
-    /// The candidate is worse on the primary metric.
+    /// The candidate is worse on the primary metric, or breaks a guard.
     Regressed,
-    /// Neither is shown.
-    NoDifferenceShown,
+    /// The difference is inside the margin, also at the ends of what the data allow.
+    WithinMargin,
+    /// None of these is shown.
+    Inconclusive,
     /// Too much is missing to judge.
     Indecisive,
 }
@@ -31,8 +38,17 @@ impl VerdictKind {
         match self {
             Self::Improved => "improved",
             Self::Regressed => "regressed",
-            Self::NoDifferenceShown => "no_difference_shown",
+            Self::WithinMargin => "within_margin",
+            Self::Inconclusive => "inconclusive",
             Self::Indecisive => "indecisive",
+        }
+    }
+
+    /// In words.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::WithinMargin => "no difference within the margin",
+            other => other.as_str(),
         }
     }
 
@@ -40,7 +56,7 @@ impl VerdictKind {
     pub fn exit(self) -> Exit {
         match self {
             Self::Improved => Exit::Done,
-            Self::NoDifferenceShown => Exit::NoImprovement,
+            Self::WithinMargin | Self::Inconclusive => Exit::NoImprovement,
             Self::Regressed => Exit::Regressed,
             Self::Indecisive => Exit::Indecisive,
         }
@@ -58,222 +74,101 @@ pub struct Verdict {
     pub notes: Vec<String>,
 }
 
-/// A rise of tool calls or tokens per episode beyond this share is mentioned.
-const COST_MARGIN: f64 = 0.10;
-
-pub(super) fn judge(comparison: &Comparison) -> Verdict {
-    let contrast = comparison.pooled.contrast(comparison.metric.name);
-    let (kind, sentence) = match contrast {
-        Some(contrast) => decide(comparison, contrast),
-        None => (
-            VerdictKind::Indecisive,
-            "indecisive: the metric was not computed".to_owned(),
-        ),
-    };
-    Verdict {
-        kind,
-        sentence,
-        notes: notes(comparison, contrast),
-    }
+/// What the verdict rests on.
+#[derive(Clone, Copy)]
+pub(super) struct Grounds<'a> {
+    pub(super) analysis: &'a Analysis,
+    pub(super) coverage: [Coverage; 2],
+    pub(super) primary: &'a Contrast,
+    pub(super) confirmatory: &'a [Test],
+    pub(super) guards: &'a [Guard],
+    pub(super) sequence: &'a Sequence,
+    pub(super) reach: &'a Reach,
 }
 
-fn decide(comparison: &Comparison, contrast: &Contrast) -> (VerdictKind, String) {
-    let lowest = comparison
-        .baseline
-        .coverage
-        .share()
-        .min(comparison.candidate.coverage.share());
-    if lowest < MIN_COVERAGE {
-        let sentence = format!(
-            "indecisive: {} of {} baseline and {} of {} candidate episodes ran to their end, and below {} of either nothing is judged",
-            comparison.baseline.coverage.completed,
-            comparison.baseline.coverage.planned,
-            comparison.candidate.coverage.completed,
-            comparison.candidate.coverage.planned,
-            figures::percent(MIN_COVERAGE),
-        );
-        return (VerdictKind::Indecisive, sentence);
-    }
-    let Some(gain) = contrast.gain() else {
-        return (
-            VerdictKind::Indecisive,
-            format!(
-                "indecisive: no pair has a value of {}",
-                contrast.metric.title()
-            ),
-        );
-    };
-    let what = describe(contrast);
-    let p = figures::p_is(contrast.sign_flip.p);
-    let scenarios = count(contrast.scenarios, "scenario");
-    if contrast.sign_flip.p < ALPHA && gain > 0.0 {
-        return (
-            VerdictKind::Improved,
-            format!("improved: {what}; sign-flip {p} over {scenarios}"),
-        );
-    }
-    if contrast.sign_flip.p < ALPHA && gain < 0.0 {
-        return (
-            VerdictKind::Regressed,
-            format!("regressed: {what}; sign-flip {p} over {scenarios}"),
-        );
-    }
-    let mut sentence = format!("no difference shown: {what}; sign-flip {p} over {scenarios}");
-    let smallest = contrast.sign_flip.smallest_p;
-    if smallest >= ALPHA {
-        let _ = write!(
-            sentence,
-            ", and with {scenarios} the smallest p that can be reached is {} (2/2^{}), so this comparison could not have shown a difference of any size",
-            figures::p(smallest),
-            contrast.scenarios
-        );
-    } else if let Some(size) = detectable(contrast) {
-        let _ = write!(
-            sentence,
-            ", and by the spread seen between scenarios it had an 80 % chance of showing a difference of {size}"
-        );
-    }
-    (VerdictKind::NoDifferenceShown, sentence)
+/// Which way the primary metric went, as far as it is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shown {
+    Better,
+    Worse,
+    Neither,
 }
 
-/// `correct (strict) 40 % to 55 %, +15 points [2, 28]`.
-fn describe(contrast: &Contrast) -> String {
-    let title = contrast.metric.title();
-    let (Some(before), Some(after), Some(difference)) =
-        (contrast.baseline, contrast.candidate, contrast.difference)
-    else {
-        return title.to_owned();
-    };
-    let interval = contrast.clustered.map(|clustered| clustered.interval);
-    if contrast.metric.is_binary() {
-        let range = interval
-            .map(|(low, high)| {
-                format!(
-                    " [{}, {}]",
-                    figures::points(low.max(-1.0)),
-                    figures::points(high.min(1.0))
-                )
-            })
-            .unwrap_or_default();
-        return format!(
-            "{title} {} to {}, {} points{range}",
-            figures::percent(before),
-            figures::percent(after),
-            figures::points(difference)
-        );
-    }
-    let range = interval
-        .map(|(low, high)| {
-            format!(
-                " [{}, {}]",
-                figures::signed(low, 1),
-                figures::signed(high, 1)
-            )
-        })
-        .unwrap_or_default();
-    format!(
-        "{title} per episode {} to {}, {}{range}",
-        figures::number(before),
-        figures::number(after),
-        figures::signed(difference, 1)
-    )
-}
+impl Grounds<'_> {
+    /// Fewer scenarios than this let no test on scenarios reject at .05, and make no claim of equality believable.
+    const FEWEST: usize = 6;
 
-fn detectable(contrast: &Contrast) -> Option<String> {
-    let means: Vec<f64> = contrast
-        .by_scenario
-        .iter()
-        .map(|scenario| scenario.difference)
-        .collect();
-    let size = detectable_difference(standard_deviation(&means)?, means.len())?;
-    // Without any spread the figure would claim that the smallest difference could have been seen.
-    if size < 1e-9 {
-        return None;
-    }
-    Some(if contrast.metric.is_binary() {
-        format!("about {:.0} points", size * 100.0)
-    } else {
-        format!("about {}", figures::number(size))
-    })
-}
-
-fn count(n: usize, noun: &str) -> String {
-    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
-}
-
-fn notes(comparison: &Comparison, contrast: Option<&Contrast>) -> Vec<String> {
-    let mut notes = Vec::new();
-    if comparison.identical {
-        let mut note =
-            "A/A: both arms serve the same version, so any difference is chance".to_owned();
-        if comparison.simulated {
-            note.push_str(
-                "; simulated agents draw the same numbers in both arms, so there should be none",
-            );
+    pub(super) fn kind(self) -> VerdictKind {
+        if self.lowest_coverage() < self.analysis.min_coverage || self.primary.pairs == 0 {
+            return VerdictKind::Indecisive;
         }
-        notes.push(note);
-    }
-    if !comparison.metric.as_stated {
-        notes.push(format!(
-            "the metric stated before the run was {}; {} was chosen afterwards, so its p value is not confirmatory",
-            comparison.metric.stated, comparison.metric.name
-        ));
-    }
-    for side in [&comparison.baseline, &comparison.candidate] {
-        let coverage = side.coverage;
-        if coverage.infra_errors + coverage.other + coverage.missing > 0 {
-            notes.push(format!(
-                "{}: {} of {} planned episodes ran to their end ({}, {}, {} not recorded); the others are left out with their partners",
-                side.arm,
-                coverage.completed,
-                coverage.planned,
-                count(coverage.infra_errors, "infrastructure error"),
-                count(coverage.other, "other failure"),
-                coverage.missing
-            ));
+        let broken = self.guards_in(GuardState::Broken).next().is_some();
+        match self.shown() {
+            Shown::Worse => VerdictKind::Regressed,
+            _ if broken => VerdictKind::Regressed,
+            Shown::Better if self.guards_in(GuardState::NotShown).next().is_none() => {
+                VerdictKind::Improved
+            }
+            Shown::Better => VerdictKind::Inconclusive,
+            Shown::Neither if self.is_within_margin() => VerdictKind::WithinMargin,
+            Shown::Neither => VerdictKind::Inconclusive,
         }
     }
-    if let Some(contrast) = contrast
-        && (2..12).contains(&contrast.scenarios)
-    {
-        notes.push(format!(
-            "intervals over {} scenarios are approximate; 12 or more, better 20 to 40, carry a conclusion",
-            contrast.scenarios
-        ));
-    }
-    harm(comparison, &mut notes);
-    notes
-}
 
-/// What got worse besides the primary metric.
-fn harm(comparison: &Comparison, notes: &mut Vec<String>) {
-    for metric in [
-        Metric::Violation,
-        Metric::AttemptedViolations,
-        Metric::Obeyed,
-    ] {
-        if metric.as_str() == comparison.metric.name {
-            continue;
+    pub(super) fn lowest_coverage(self) -> f64 {
+        let [baseline, candidate] = self.coverage;
+        baseline.share().min(candidate.share())
+    }
+
+    pub(super) fn guards_in(self, state: GuardState) -> impl Iterator<Item = Guard> {
+        self.guards
+            .iter()
+            .copied()
+            .filter(move |guard| guard.state == state)
+    }
+
+    /// Worse counts first: a version that is worse in one condition is not saved by another.
+    pub(super) fn shown(self) -> Shown {
+        if self.analysis.stopping == Stopping::Sequential {
+            return match self.sequence.candidate_ahead {
+                Some(true) => Shown::Better,
+                Some(false) => Shown::Worse,
+                None => Shown::Neither,
+            };
         }
-        if let Some(contrast) = comparison.pooled.contrast(metric.as_str())
-            && contrast
-                .difference
-                .is_some_and(|difference| difference > 1e-9)
-        {
-            notes.push(format!(
-                "watch: {}; sign-flip {}",
-                describe(contrast),
-                figures::p_is(contrast.sign_flip.p)
-            ));
+        let sign = if self.primary.metric.higher_is_better() {
+            1.0
+        } else {
+            -1.0
+        };
+        let rejected = |side: f64| {
+            self.confirmatory
+                .iter()
+                .any(|test| test.rejected && test.difference.is_some_and(|d| d * sign * side > 0.0))
+        };
+        if rejected(-1.0) {
+            Shown::Worse
+        } else if rejected(1.0) {
+            Shown::Better
+        } else {
+            Shown::Neither
         }
     }
-    for metric in [Metric::ToolCalls, Metric::Tokens] {
-        if let Some(contrast) = comparison.pooled.contrast(metric.as_str())
-            && let (Some(before), Some(difference)) = (contrast.baseline, contrast.difference)
-            && before > 0.0
-            && difference / before > COST_MARGIN
-        {
-            notes.push(format!("watch: {}, more than +10 %", describe(contrast)));
+
+    /// Two one-sided tests: the 90 % interval lies inside the margin. For yes/no metrics the interval for pairs must do so as
+    /// well, since scenarios that happen to agree have no spread and prove nothing.
+    fn is_within_margin(self) -> bool {
+        let (Some(margin), Some(clustered)) = (self.reach.margin, self.primary.clustered) else {
+            return false;
+        };
+        if self.primary.scenarios < Self::FEWEST {
+            return false;
         }
+        let inside = |(low, high): (f64, f64)| -margin < low && high < margin;
+        inside(clustered.interval_at(Level::P90))
+            && self
+                .primary
+                .binary
+                .is_none_or(|binary| inside(binary.tango_90))
     }
 }

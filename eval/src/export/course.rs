@@ -14,6 +14,7 @@ use trajectory::{Episode, EpisodeRecord, Status};
 
 use crate::figures::one_line;
 use crate::manifest::Manifest;
+use crate::stats::smallest_p;
 use crate::summary;
 
 /// Which of the two rules the column `correct` follows.
@@ -312,7 +313,7 @@ fn report(rows: &[Placed<'_>], request: &CourseExport<'_>, exported: &Exported) 
             text,
             "- With {} scenarios no test over scenarios can give a two-sided p below {}; differences between conditions are descriptions, not findings.",
             summary.scenarios,
-            crate::figures::p(crate::stats::smallest_p(summary.scenarios))
+            crate::figures::p(smallest_p(summary.scenarios))
         );
     }
     text

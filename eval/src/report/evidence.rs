@@ -72,12 +72,20 @@ impl Evidence {
         let metric: Option<Metric> = comparison.metric.name.parse().ok();
         let pairs = index::pair(&baseline, &candidate);
         let complete = index::complete(&pairs);
+        // The test of the verdict may be stated for some conditions only.
+        let tested: Vec<_> = complete
+            .iter()
+            .filter(|pair| {
+                let condition = pair.condition.parse();
+                condition.is_ok_and(|condition| comparison.analysis.used.covers(condition))
+            })
+            .copied()
+            .collect();
         let mut evidence = Self {
-            scenarios: metric
-                .map_or_else(Vec::new, |metric| counts::by_scenario(metric, &complete)),
+            scenarios: metric.map_or_else(Vec::new, |metric| counts::by_scenario(metric, &tested)),
             distributions: [Metric::ToolCalls, Metric::Turns]
                 .into_iter()
-                .filter_map(|metric| counts::distribution(metric, &complete))
+                .filter_map(|metric| counts::distribution(metric, &tested))
                 .collect(),
             attempts: counts::attempts(&complete),
             injection: counts::injection(&complete),

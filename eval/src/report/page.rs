@@ -37,6 +37,10 @@ pub fn comparison(
         forest => forest(comparison),
         metric => comparison.metric.title,
         is_binary => comparison.metric.is_binary,
+        guards => table("", compare::guard_table(comparison)),
+        guards_note => compare::GUARDS,
+        tests => table("", compare::tests_table(comparison)),
+        further => further(comparison),
         paired => svg(plot::scenarios(comparison, &evidence.scenarios)),
         scenarios => table("", tables::scenarios(&comparison.metric, evidence)),
         histograms => evidence.distributions.iter().filter_map(histogram).collect::<Vec<_>>(),
@@ -91,6 +95,13 @@ fn forest(comparison: &Comparison) -> Vec<Value> {
                 svg => Value::from_safe_string(panel.svg),
             }
         })
+        .collect()
+}
+
+fn further(comparison: &Comparison) -> Vec<Value> {
+    compare::further(comparison)
+        .into_iter()
+        .map(|(name, text)| context! { name => name, text => one_line(&text) })
         .collect()
 }
 
@@ -202,5 +213,6 @@ fn facts(comparison: &Comparison) -> Vec<Value> {
         )
     };
     facts.push(("metric", stated));
+    facts.push(("analysis", compare::analysis(comparison)));
     super::lines(&facts)
 }

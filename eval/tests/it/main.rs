@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should fail")]
 
 mod commands;
+mod judging;
 mod model;
 mod playing;
 mod resuming;

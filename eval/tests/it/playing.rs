@@ -187,7 +187,8 @@ async fn two_arms_are_served_side_by_side_and_compared() {
         baseline: "baseline",
         candidate: "candidate",
         toolsets: None,
-        metric: None,
+        analysis: None,
+        noise_floor: false,
     };
     let comparison = compare(&episodes, &request).unwrap();
     assert_eq!(
@@ -213,7 +214,8 @@ async fn an_a_a_run_of_simulated_agents_shows_no_difference_at_all() {
         baseline: "baseline",
         candidate: "candidate",
         toolsets: None,
-        metric: None,
+        analysis: None,
+        noise_floor: false,
     };
     let comparison = compare(&episodes(&store, "aa"), &request).unwrap();
     assert!(comparison.identical);

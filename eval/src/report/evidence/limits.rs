@@ -49,11 +49,17 @@ fn versions(comparison: &Comparison) -> Vec<String> {
             comparison.changes.len()
         ));
     }
-    if !comparison.metric.as_stated {
+    if !comparison.analysis.as_stated {
         limits.push(format!(
-            "The metric was chosen after the run; stated before it was {}. Choosing among metrics makes a chance finding more likely.",
-            comparison.metric.stated
+            "The analysis is not the one stated before the run ({}). Choosing after seeing makes a chance finding more likely.",
+            figures::one_line(&comparison.analysis.changes.join("; "))
         ));
+    }
+    if comparison.analysis.intact == Some(false) {
+        limits.push(
+            "The stated analysis was edited after it was written down, so nothing here is confirmatory."
+                .to_owned(),
+        );
     }
     limits
 }
@@ -70,7 +76,7 @@ fn sample(comparison: &Comparison, evidence: &Evidence) -> Vec<String> {
     let noise = "Pairing takes the variance between scenarios out of the difference, not the chance in how a model answers";
     limits.push(if comparison.repeats <= 1 {
         format!(
-            "{noise}; each scenario was played once per condition and version, so chance within a scenario cannot be told from an effect on it."
+            "{noise}; each scenario was played once in each condition with each version, so chance within a scenario cannot be told from an effect on it."
         )
     } else {
         format!(

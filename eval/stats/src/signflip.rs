@@ -9,6 +9,9 @@ use rand::{Rng, SeedableRng};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use serde::Serialize;
 
+use crate::StatsError;
+use crate::error::finite;
+
 /// Up to this many differences every assignment is enumerated.
 pub const EXACT_UP_TO: usize = 20;
 
@@ -89,8 +92,13 @@ impl Observed {
     }
 }
 
-/// Tests whether the differences are centred on zero. `seed` is used beyond [`EXACT_UP_TO`] differences only.
-pub fn sign_flip(differences: &[f64], seed: u64) -> SignFlip {
+/// Tests whether the differences are centred on zero. `seed` is used beyond [`EXACT_UP_TO`] differences only. Without
+/// differences, and when all are 0, the p is 1.
+///
+/// # Errors
+/// A difference is not finite.
+pub fn sign_flip(differences: &[f64], seed: u64) -> Result<SignFlip, StatsError> {
+    finite(differences)?;
     // The order of the rows must not matter, not even by rounding.
     let mut sorted = differences.to_vec();
     sorted.sort_by(|a, b| b.abs().total_cmp(&a.abs()).then(b.total_cmp(a)));
@@ -116,7 +124,7 @@ pub fn sign_flip(differences: &[f64], seed: u64) -> SignFlip {
         )
     };
     let share = |count: u64| ((count as f64 + extra) / (all + extra)).min(1.0);
-    SignFlip {
+    Ok(SignFlip {
         p: share(counts.either),
         p_greater: share(counts.above),
         p_less: share(counts.below),
@@ -127,7 +135,7 @@ pub fn sign_flip(differences: &[f64], seed: u64) -> SignFlip {
             // The observed assignment is one of those counted.
             SignFlipMethod::MonteCarlo => 1.0 / (all + extra),
         },
-    }
+    })
 }
 
 /// Both signs of the first difference, with all assignments of the rest.
