@@ -59,6 +59,26 @@ pub(crate) fn p_is(value: f64) -> String {
     }
 }
 
+/// A probability: three decimals, never 0 or 1.
+pub(crate) fn probability(value: f64) -> String {
+    if value > 0.999 {
+        "over 0.999".to_owned()
+    } else if value < 0.001 {
+        "below 0.001".to_owned()
+    } else {
+        format!("{value:.3}")
+    }
+}
+
+/// An e-value: beyond a million its digits say nothing.
+pub(crate) fn large(value: f64) -> String {
+    if value > 1e6 {
+        "over a million".to_owned()
+    } else {
+        number(value)
+    }
+}
+
 /// A mean with a decimal, or more when it is small.
 pub(crate) fn number(value: f64) -> String {
     if value.abs() >= 1000.0 {
@@ -100,6 +120,22 @@ mod tests {
                 "0.062".to_owned(),
                 "0.0031".to_owned(),
                 "< 0.0001".to_owned()
+            )
+        );
+        assert_eq!(
+            (
+                probability(0.99999),
+                probability(0.0),
+                probability(0.5),
+                large(1e18),
+                large(28.44)
+            ),
+            (
+                "over 0.999".to_owned(),
+                "below 0.001".to_owned(),
+                "0.500".to_owned(),
+                "over a million".to_owned(),
+                "28.4".to_owned()
             )
         );
         assert_eq!(

@@ -279,6 +279,11 @@ pub(super) fn dry_run(
         "model calls  about {}, at most {}",
         estimate.model_calls, estimate.model_calls_at_most
     )?;
+    if plan.arms.len() > 1 {
+        for line in forecast(plan) {
+            writeln!(out, "analysis     {line}")?;
+        }
+    }
     match (estimate.input_tokens, estimate.output_tokens) {
         (Some(input), Some(output)) => {
             writeln!(
@@ -297,4 +302,44 @@ pub(super) fn dry_run(
         _ => writeln!(out, "tokens       none: {}", estimate.basis)?,
     }
     Ok(Exit::Done)
+}
+
+/// How the plan will be judged, and what it can never show.
+fn forecast(plan: &Plan) -> Vec<String> {
+    let analysis = &plan.analysis;
+    let scenarios = plan.pack.scenarios.len();
+    let tested = plan
+        .conditions
+        .iter()
+        .filter(|condition| analysis.covers(**condition))
+        .count();
+    let pairs = (scenarios * tested) as u64 * u64::from(plan.repeats);
+    let mut lines = vec![format!(
+        "{}, {}, alpha {}; sha256 {}",
+        analysis.primary_metric,
+        analysis.test,
+        analysis.alpha,
+        analysis.hash()
+    )];
+    let floor = stats::smallest_p(scenarios);
+    if floor >= analysis.alpha {
+        lines.push(format!(
+            "WARNING: {scenarios} scenarios can never show a difference at {} (smallest p {floor:.4}): use more scenarios, not more repeats",
+            analysis.alpha
+        ));
+    } else if scenarios < 12 {
+        lines.push(format!(
+            "note: {scenarios} scenarios are few; 12 or more, better 20 to 40, carry a conclusion"
+        ));
+    }
+    for guard in &analysis.guards {
+        if let Some(needed) = guard.fewest_pairs()
+            && needed > pairs
+        {
+            lines.push(format!(
+                "WARNING: guard {guard} can never hold with {pairs} pairs: even without a single event it takes {needed}"
+            ));
+        }
+    }
+    lines
 }

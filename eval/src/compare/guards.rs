@@ -127,6 +127,24 @@ pub(super) fn judge(rule: GuardRule, pairs: &[Pair<'_>]) -> Guard {
     guard
 }
 
+impl GuardRule {
+    /// Pairs with which this guard can hold at all, when nothing happens in either arm: Tango's one-sided 95 % bound is then
+    /// `z²/(n + z²)`. `None` for metrics that are no yes or no, and for a margin of 0, which no data can show.
+    pub fn fewest_pairs(self) -> Option<u64> {
+        if !self.metric.is_binary() || self.relative || self.margin <= 0.0 {
+            return None;
+        }
+        let z2 = Level::P90.z().powi(2);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a positive number of pairs; the cast saturates"
+        )]
+        let pairs = (z2 * (1.0 - self.margin) / self.margin).ceil().max(1.0) as u64;
+        Some(pairs)
+    }
+}
+
 fn margin(rule: GuardRule, baseline: Option<f64>) -> Option<f64> {
     if rule.relative {
         baseline.map(|mean| mean * rule.margin)

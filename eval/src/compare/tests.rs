@@ -1,3 +1,5 @@
+mod judged;
+
 use market::scenario::{Pack, Scenario};
 use trajectory::Status;
 

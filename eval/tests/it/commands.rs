@@ -2,24 +2,10 @@
 
 use std::path::Path;
 
-use clap::Parser as _;
-use eval::cli::{Cli, run};
 use serde_json::Value;
 use trajectory::Exit;
 
-fn eval(store: &Path, arguments: &[&str]) -> anyhow::Result<(Exit, String)> {
-    let mut all = vec!["eval"];
-    all.extend(arguments);
-    let store = store.to_str().unwrap();
-    all.extend(["--store", store]);
-    let mut out = Vec::new();
-    let exit = run(
-        Cli::try_parse_from(all)?,
-        &eval::report::Annotations::default(),
-        &mut out,
-    )?;
-    Ok((exit, String::from_utf8(out).unwrap()))
-}
+use crate::support::eval;
 
 /// A pack of one feasible and one infeasible scenario.
 fn pack(folder: &Path) -> String {

@@ -117,10 +117,26 @@ fn count(verdicts: &[VerdictKind], kinds: &[VerdictKind]) -> u64 {
 async fn false_verdicts_are_as_rare_as_claimed_and_a_planted_effect_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let store = store(folder.path());
-    let better = rewritten(
+    let mut better = rewritten(
         "refuse",
         "Walks away. Use it when no price inside your limit can be reached.",
     );
+    for (tool, text) in [
+        (
+            "accept_proposal",
+            "Closes the deal at the counterpart's latest price. Accept a price that is inside your own limit.",
+        ),
+        (
+            "propose",
+            "Makes a counter-offer: names a price inside your own limit that the other side can accept.",
+        ),
+        (
+            "reject_proposal",
+            "A rejection carries no price and uses up a move.",
+        ),
+    ] {
+        assert!(better.set_text(&trajectory::ComponentId::tool(tool), text));
+    }
     let plan = plan(POOL, better);
     run(&plan, &store, &options()).await.unwrap();
     let all = episodes(&store, "pool");
@@ -174,6 +190,10 @@ async fn false_verdicts_are_as_rare_as_claimed_and_a_planted_effect_is_found() {
         "inconclusive {}",
         count(&found, &[VerdictKind::Inconclusive])
     );
-    assert!(effect > 0.1, "{effect}");
+    assert!(effect > 0.3, "{effect}");
     assert_eq!(regressed, 0);
+    assert!(
+        improved as f64 / COMPARISONS as f64 >= 0.8,
+        "{improved} of {COMPARISONS}"
+    );
 }

@@ -1,6 +1,7 @@
 //! End to end: simulated agents over the embedded market, through real HTTP.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should fail")]
 
+mod analysis;
 mod commands;
 mod judging;
 mod model;

@@ -4,12 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use agent::{ChatModel, ModelOptions, build_model};
+use clap::Parser as _;
 use eval::plan::{Arm, Plan};
 use eval::run::RunOptions;
 use market::Condition;
 use market::scenario::Pack;
 use trajectory::store::{Filter, Store};
-use trajectory::{ComponentId, Episode, Toolset};
+use trajectory::{ComponentId, Episode, Exit, Toolset};
 
 pub(crate) fn sim(profile: &str) -> Arc<dyn ChatModel> {
     build_model(&format!("sim:{profile}"), &ModelOptions::default()).unwrap()
@@ -81,4 +82,19 @@ pub(crate) fn copy(from: &Path, to: &Path) {
             std::fs::copy(entry.path(), target).unwrap();
         }
     }
+}
+
+/// A command as a user runs it, in this process: its exit and what it printed.
+pub(crate) fn eval(store: &Path, arguments: &[&str]) -> anyhow::Result<(Exit, String)> {
+    let mut all = vec!["eval"];
+    all.extend(arguments);
+    let store = store.to_str().unwrap();
+    all.extend(["--store", store]);
+    let mut out = Vec::new();
+    let exit = eval::cli::run(
+        eval::cli::Cli::try_parse_from(all)?,
+        &eval::report::Annotations::default(),
+        &mut out,
+    )?;
+    Ok((exit, String::from_utf8(out).unwrap()))
 }

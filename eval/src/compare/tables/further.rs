@@ -87,7 +87,7 @@ fn pairwise(contrast: &Contrast) -> Option<(&'static str, String)> {
             figures::p_is(binary.mcnemar_p),
             figures::p(binary.mcnemar_mid_p),
             range(contrast.metric, binary.tango),
-            figures::p(binary.probability_higher)
+            figures::probability(binary.probability_higher)
         ),
     ))
 }
@@ -134,8 +134,8 @@ fn sequence(comparison: &Comparison) -> Option<(&'static str, String)> {
                 sequence.discordant,
                 figures::percent(sequence.share.0),
                 figures::percent(sequence.share.1),
-                figures::number(sequence.e),
-                figures::number(sequence.largest_e),
+                figures::large(sequence.e),
+                figures::large(sequence.largest_e),
                 sequence.threshold
             ),
         )
@@ -194,7 +194,10 @@ fn ratio(metric: Metric, counts: &Counts) -> Option<(&'static str, String)> {
         counts.candidate,
         figures::p_is(counts.poisson.p)
     );
-    if let (Some(phi), Some(adjusted)) = (counts.overdispersion, counts.adjusted) {
+    // A ratio that hardly changes is not worth a second look.
+    if let (Some(phi), Some(adjusted)) = (counts.overdispersion, counts.adjusted)
+        && phi > 1.05
+    {
         text.push_str(&format!(
             "; they vary {phi:.1} times as much, so rather [{:.2}, {:.2}] {}",
             adjusted.interval.0,

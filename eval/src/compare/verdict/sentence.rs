@@ -125,7 +125,7 @@ impl Grounds<'_> {
                 ),
                 None => format!(
                     "e-value {} after {} pairs, {} of {} differing pairs in favour of the candidate",
-                    figures::number(sequence.largest_e),
+                    figures::large(sequence.largest_e),
                     sequence.pairs,
                     sequence.candidate_better,
                     sequence.discordant
@@ -221,11 +221,23 @@ fn said(guard: Guard) -> String {
             "guard broken: {values}, at least {}, more than the {tolerated} tolerated",
             bound(guard.lower)
         ),
-        _ => format!(
-            "it is not shown that {} rose by no more than the {tolerated} tolerated ({values}; it could be {})",
-            metric.title(),
-            bound(guard.upper)
-        ),
+        _ => {
+            let mut text = format!(
+                "it is not shown that {} rose by no more than the {tolerated} tolerated ({values}; it could be {})",
+                metric.title(),
+                bound(guard.upper)
+            );
+            if let Some(needed) = guard.rule.fewest_pairs()
+                && needed > guard.pairs as u64
+            {
+                let _ = write!(
+                    text,
+                    ", which {} pairs can never show: even without a single event it takes {needed}",
+                    guard.pairs
+                );
+            }
+            text
+        }
     }
 }
 
