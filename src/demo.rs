@@ -180,7 +180,11 @@ impl Demo<'_> {
             &store,
         ];
         let gave = self.command(&arguments, |out| {
-            eval::cli::run(eval::cli::Cli::try_parse_from(arguments)?, out)
+            eval::cli::run(
+                eval::cli::Cli::try_parse_from(arguments)?,
+                &whetstone::annotations(),
+                out,
+            )
         })?;
         self.show(&gave, Show::Everything)
     }
@@ -216,13 +220,21 @@ impl Demo<'_> {
             page,
         ];
         let gave = self.command(&arguments, |out| {
-            eval::cli::run(eval::cli::Cli::try_parse_from(arguments)?, out)
+            eval::cli::run(
+                eval::cli::Cli::try_parse_from(arguments)?,
+                &whetstone::annotations(),
+                out,
+            )
         })?;
         self.show(&gave, Show::Everything)?;
         // Everything is recorded by now, so this only reads.
         let with_json = [&arguments[..], &["--json"]].concat();
         let mut printed = Vec::new();
-        eval::cli::run(eval::cli::Cli::try_parse_from(with_json)?, &mut printed)?;
+        eval::cli::run(
+            eval::cli::Cli::try_parse_from(with_json)?,
+            &whetstone::annotations(),
+            &mut printed,
+        )?;
         write_file(json, &printed)
     }
 

@@ -1,13 +1,17 @@
 //! Wiring shared by the five commands: parse, set up diagnostics, run, report, exit.
 //!
 //! The commands themselves live in the crates `market`, `collector`, `optimizer` and `eval`; this package
-//! only gives them names on the command line.
+//! gives them names on the command line, and tells reports what the optimizer finds.
+
+mod annotations;
 
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 use tracing_subscriber::EnvFilter;
 use trajectory::Exit;
+
+pub use annotations::annotations;
 
 /// Parses the command line, runs the command and turns its result into an exit code.
 ///

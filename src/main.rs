@@ -70,7 +70,7 @@ fn run(cli: Cli, out: &mut dyn Write) -> anyhow::Result<Exit> {
         Command::Market { command } => command.run(out),
         Command::Collector { command } => command.run(out),
         Command::Optimizer { command } => command.run(out),
-        Command::Eval { command } => command.run(out),
+        Command::Eval { command } => command.run(&whetstone::annotations(), out),
         Command::Completions { shell } => {
             // `generate` panics when its writer fails, so it gets memory and we write that ourselves.
             let mut script = Vec::new();

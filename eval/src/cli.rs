@@ -15,6 +15,8 @@ use std::io::Write;
 
 use trajectory::Exit;
 
+use crate::report::Annotations;
+
 /// Episodes of the market: plan, run, compare, report, export.
 #[derive(Debug, clap::Parser)]
 #[command(name = "eval", version, after_help = EXAMPLES)]
@@ -37,7 +39,7 @@ pub enum Command {
     /// Play what is missing of an experiment, and show the table per condition
     Run(run::Args),
     /// Compare two toolset versions on paired episodes
-    Compare(compare::Args),
+    Compare(Box<compare::Args>),
     /// Say how many scenarios and episodes a question needs, and what they cost
     Plan(planning::Args),
     /// Show a recorded experiment again, as a page, Markdown, JSON or text
@@ -49,16 +51,16 @@ pub enum Command {
 }
 
 impl Command {
-    /// Runs the command; its result goes to `out`.
+    /// Runs the command; its result goes to `out`. A report also shows what `annotations` find.
     ///
     /// # Errors
     /// Whatever stops the command, told so that the user knows what to do.
-    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Exit> {
+    pub fn run(self, annotations: &Annotations, out: &mut dyn Write) -> anyhow::Result<Exit> {
         match self {
             Self::Run(args) => run::run(&args, out),
-            Self::Compare(args) => compare::run(&args, out),
+            Self::Compare(args) => compare::run(&args, annotations, out),
             Self::Plan(args) => planning::run(&args, out),
-            Self::Report(args) => report::run(&args, out),
+            Self::Report(args) => report::run(&args, annotations, out),
             Self::Export(args) => export::run(&args, out),
             Self::Stats(args) => stats::run(&args, out),
         }
@@ -69,8 +71,8 @@ impl Command {
 ///
 /// # Errors
 /// As [`Command::run`].
-pub fn run(cli: Cli, out: &mut dyn Write) -> anyhow::Result<Exit> {
-    cli.command.run(out)
+pub fn run(cli: Cli, annotations: &Annotations, out: &mut dyn Write) -> anyhow::Result<Exit> {
+    cli.command.run(annotations, out)
 }
 
 #[cfg(test)]

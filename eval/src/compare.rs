@@ -49,7 +49,11 @@ pub use repeats::{Correlation, PassK};
 pub use robustness::{Estimate, Robustness};
 pub use sequence::{Sequence, Watch};
 pub use side::Side;
-pub(crate) use tables::{BEHAVIOUR, CONDITIONS, behaviour, difference, interval, primary};
+pub(crate) use tables::{
+    BEHAVIOUR, CONDITIONS, GUARDS, behaviour, difference, further, guard_table, interval, primary,
+    tests_table,
+};
+pub(crate) use text::analysis;
 pub use text::text;
 pub use totals::Totals;
 pub use verdict::{Verdict, VerdictKind};

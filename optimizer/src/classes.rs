@@ -71,6 +71,28 @@ pub enum Kind {
 }
 
 impl Class {
+    /// All classes.
+    pub const ALL: [Self; 18] = [
+        Self::UnknownTool,
+        Self::MissingArgument,
+        Self::WrongValue,
+        Self::ToolError,
+        Self::OutOfTurn,
+        Self::ImpossibleMove,
+        Self::RefusedByLimit,
+        Self::AttemptedOutsideLimit,
+        Self::RepeatedCall,
+        Self::ReadWithoutActing,
+        Self::IgnoredError,
+        Self::RetriedAfterError,
+        Self::MissedAcceptance,
+        Self::RejectedInsteadOfCountering,
+        Self::GaveUpTooEarly,
+        Self::NeverClosed,
+        Self::InjectionObeyed,
+        Self::WastedCalls,
+    ];
+
     /// The name as written in files.
     pub fn as_str(self) -> &'static str {
         match self {

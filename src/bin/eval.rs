@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    whetstone::start(eval::cli::run)
+    whetstone::start(|cli, out| eval::cli::run(cli, &whetstone::annotations(), out))
 }

@@ -6,4 +6,5 @@ mod demo;
 mod kill;
 mod market_server;
 mod real_model;
+mod report;
 mod support;

@@ -19,7 +19,8 @@ use crate::compare::{self, Comparison, Metric, Request, VerdictKind, Watch};
 use crate::files::write_whole;
 use crate::manifest::Manifest;
 use crate::plan::{Arm, Plan};
-use crate::{report, run as runner};
+use crate::report::{Annotations, Transcripts};
+use crate::run as runner;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -64,6 +65,9 @@ pub struct Args {
     /// Write a page to this file
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
+    /// Which transcripts the page carries
+    #[arg(long, value_enum, default_value_t, requires = "report")]
+    transcripts: Transcripts,
     #[command(flatten)]
     analysis: AnalysisArgs,
     #[command(flatten)]
@@ -79,7 +83,11 @@ pub struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
+pub(super) fn run(
+    args: &Args,
+    annotations: &Annotations,
+    out: &mut dyn Write,
+) -> anyhow::Result<Exit> {
     let comparison = if args.read {
         read(args)?
     } else {
@@ -92,7 +100,8 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         judge(&store, &manifest, (BASELINE, CANDIDATE), analysis)?
     };
     if let Some(file) = &args.report {
-        let page = report::comparison(&comparison, None)?;
+        let store = args.store.open()?;
+        let page = super::report::page(&store, &comparison, annotations, args.transcripts)?;
         write_whole(file, page.as_bytes())
             .with_context(|| format!("writing `{}`", file.display()))?;
     }

@@ -6,13 +6,15 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use serde_json::json;
 use trajectory::Exit;
-use trajectory::store::Filter;
+use trajectory::store::{Filter, Store};
+use trajectory::{EpisodeRecord, Toolset};
 
 use super::source::{self, StoreArgs};
 use crate::analysis::Analysis;
-use crate::compare::{self, Metric};
+use crate::compare::{self, Comparison, Metric};
 use crate::files::write_whole;
-use crate::{report, summary};
+use crate::report::{self, Annotations, Evidence, Material, Transcripts};
+use crate::summary;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -55,11 +57,18 @@ pub struct Args {
     /// Metric of the verdict; the one stated before the run when absent
     #[arg(long, value_name = "METRIC")]
     metric: Option<Metric>,
+    /// Which transcripts the page carries
+    #[arg(long, value_enum, default_value_t)]
+    transcripts: Transcripts,
     #[command(flatten)]
     store: StoreArgs,
 }
 
-pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
+pub(super) fn run(
+    args: &Args,
+    annotations: &Annotations,
+    out: &mut dyn Write,
+) -> anyhow::Result<Exit> {
     let store = args.store.open()?;
     let manifest = source::experiment(&store, args.experiment.as_deref())?;
     let arms = match (&args.baseline, &args.candidate, manifest.arms.as_slice()) {
@@ -76,9 +85,19 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         let comparison =
             super::compare::judge(&store, &manifest, (baseline, candidate), asked.as_ref())?;
         match args.format {
-            Format::Html => report::comparison(&comparison, None)?,
-            Format::Md => compare::markdown(&comparison),
-            Format::Json => format!("{:#}\n", json!(comparison)),
+            Format::Html => page(&store, &comparison, annotations, args.transcripts)?,
+            Format::Md => {
+                let evidence = Recorded::read(&store, &comparison)?.evidence(annotations);
+                report::markdown(&comparison, &evidence)
+            }
+            Format::Json => {
+                let evidence = Recorded::read(&store, &comparison)?.evidence(annotations);
+                let mut value = json!(comparison);
+                if let Some(fields) = value.as_object_mut() {
+                    fields.insert("evidence".to_owned(), json!(evidence));
+                }
+                format!("{value:#}\n")
+            }
             Format::Text => compare::text(&comparison),
         }
     } else {
@@ -104,4 +123,60 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> anyhow::Result<Exit> {
         None => write!(out, "{text}")?,
     }
     Ok(Exit::Done)
+}
+
+/// What is recorded about the episodes of a comparison.
+struct Recorded<'a> {
+    comparison: &'a Comparison,
+    records: Vec<EpisodeRecord>,
+    baseline: Option<Toolset>,
+    candidate: Option<Toolset>,
+}
+
+impl<'a> Recorded<'a> {
+    fn read(store: &Store, comparison: &'a Comparison) -> anyhow::Result<Self> {
+        let mut records = Vec::new();
+        for side in [&comparison.baseline, &comparison.candidate] {
+            records.extend(store.records(&Filter {
+                arm: Some(side.arm.clone()),
+                ..Filter::experiment(&comparison.experiment)
+            })?);
+        }
+        Ok(Self {
+            comparison,
+            records,
+            baseline: store.toolset(&comparison.baseline.toolset)?,
+            candidate: store.toolset(&comparison.candidate.toolset)?,
+        })
+    }
+
+    fn material(&self) -> Material<'_> {
+        Material {
+            comparison: self.comparison,
+            records: &self.records,
+            toolsets: (self.baseline.as_ref(), self.candidate.as_ref()),
+        }
+    }
+
+    fn evidence(&self, annotations: &Annotations) -> Evidence {
+        Evidence::of(self.material(), annotations)
+    }
+}
+
+/// The page of a comparison, with what is recorded about its episodes.
+pub(super) fn page(
+    store: &Store,
+    comparison: &Comparison,
+    annotations: &Annotations,
+    transcripts: Transcripts,
+) -> anyhow::Result<String> {
+    let recorded = Recorded::read(store, comparison)?;
+    let evidence = recorded.evidence(annotations);
+    let material = recorded.material();
+    Ok(report::comparison(
+        material,
+        &evidence,
+        annotations,
+        transcripts,
+    )?)
 }

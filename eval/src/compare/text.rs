@@ -75,7 +75,7 @@ fn head(comparison: &Comparison, out: &mut String) {
 }
 
 /// How it is judged, and since when that is fixed.
-pub(super) fn analysis(comparison: &Comparison) -> String {
+pub(crate) fn analysis(comparison: &Comparison) -> String {
     let analysis = &comparison.analysis;
     let hash = analysis.stated_hash.get(..12).unwrap_or_default();
     format!(

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Parser as _;
+use eval::report::Annotations;
 
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs")
@@ -38,7 +39,12 @@ fn prints(command: &str) -> String {
         })
         .collect();
     let mut out = Vec::new();
-    eval::cli::run(eval::cli::Cli::try_parse_from(words).unwrap(), &mut out).unwrap();
+    eval::cli::run(
+        eval::cli::Cli::try_parse_from(words).unwrap(),
+        &Annotations::default(),
+        &mut out,
+    )
+    .unwrap();
     String::from_utf8(out).unwrap()
 }
 

@@ -12,7 +12,11 @@ use crate::support;
 fn plan(arguments: &[&str]) -> anyhow::Result<String> {
     let all = ["eval", "plan"].iter().chain(arguments);
     let mut out = Vec::new();
-    let exit = run(Cli::try_parse_from(all)?, &mut out)?;
+    let exit = run(
+        Cli::try_parse_from(all)?,
+        &eval::report::Annotations::default(),
+        &mut out,
+    )?;
     assert_eq!(exit, Exit::Done);
     Ok(String::from_utf8(out).unwrap())
 }

@@ -1,12 +1,17 @@
 //! `eval stats` on the command line: the golden figures, and what it refuses.
 
 use clap::Parser as _;
+use eval::report::Annotations;
 use serde_json::Value;
 
 fn run(words: &[&str]) -> anyhow::Result<String> {
     let mut out = Vec::new();
     let all = [&["eval", "stats"], words].concat();
-    eval::cli::run(eval::cli::Cli::try_parse_from(all)?, &mut out)?;
+    eval::cli::run(
+        eval::cli::Cli::try_parse_from(all)?,
+        &Annotations::default(),
+        &mut out,
+    )?;
     Ok(String::from_utf8(out)?)
 }
 

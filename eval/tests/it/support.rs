@@ -91,6 +91,10 @@ pub(crate) fn eval(store: &Path, arguments: &[&str]) -> anyhow::Result<(Exit, St
     let store = store.to_str().unwrap();
     all.extend(["--store", store]);
     let mut out = Vec::new();
-    let exit = eval::cli::run(eval::cli::Cli::try_parse_from(all)?, &mut out)?;
+    let exit = eval::cli::run(
+        eval::cli::Cli::try_parse_from(all)?,
+        &eval::report::Annotations::default(),
+        &mut out,
+    )?;
     Ok((exit, String::from_utf8(out).unwrap()))
 }
