@@ -275,6 +275,9 @@ impl Analysis {
         for guard in &self.guards {
             guard.check()?;
         }
+        if self.stopping == Stopping::Sequential && self.contrast == PrimaryContrast::PerCondition {
+            return Err(AnalysisError::SequentialPerCondition);
+        }
         Ok(())
     }
 

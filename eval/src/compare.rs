@@ -81,7 +81,7 @@ pub struct Request<'a> {
 }
 
 const METHODS: [&str; 12] = [
-    "pairs share scenario, condition and repeat; a pair counts when both episodes ran to their end",
+    "pairs share scenario, condition and repeat, and are played side by side in random order; a pair counts when both episodes ran to their end",
     "rates: Wilson 95 % intervals, as if episodes were independent",
     "difference: candidate minus baseline; per condition Newcombe's paired 95 % interval (method 10), pooled the cluster-robust t interval over scenarios (CR1)",
     "b / c: pairs in which only the baseline / only the candidate has it; McNemar: exact, two-sided, as if pairs were independent",

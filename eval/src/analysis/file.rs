@@ -41,6 +41,11 @@ pub enum AnalysisError {
         /// What was given.
         value: f64,
     },
+    /// One stopping rule for several tests.
+    #[error(
+        "a sequential run has one test: use the pooled contrast, with --test-conditions for some of the conditions"
+    )]
+    SequentialPerCondition,
     /// A guard cannot be used.
     #[error(transparent)]
     Guard(#[from] GuardError),

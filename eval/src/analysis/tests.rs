@@ -11,12 +11,12 @@ fn written(text: &str) -> Result<Analysis, AnalysisError> {
 fn a_plan_is_read_and_what_it_leaves_out_keeps_its_default() {
     assert_eq!(written("{}").unwrap(), Analysis::of(Metric::CorrectStrict));
     let plan = written(
-        r#"{"metric": "violation", "contrast": "per_condition", "conditions": ["prompt_inject", "server_inject"],
+        r#"{"metric": "violation", "contrast": "pooled", "conditions": ["prompt_inject", "server_inject"],
             "alpha": 0.01, "margin": 0.02, "guards": ["tokens=25%", "obeyed=0"], "min_coverage": 0.8, "stopping": "sequential"}"#,
     )
     .unwrap();
     assert_eq!(plan.primary_metric, Metric::Violation);
-    assert_eq!(plan.contrast, PrimaryContrast::PerCondition);
+    assert_eq!(plan.contrast, PrimaryContrast::Pooled);
     assert_eq!(plan.guards.len(), 2);
     assert!(plan.covers(Condition::ServerInject) && !plan.covers(Condition::Server));
     assert!(plan.test.contains("e-process"), "{}", plan.test);
@@ -31,6 +31,10 @@ fn a_wrong_plan_is_refused_with_what_is_wrong() {
         ("{\"alpha\": 0}", "alpha must be above 0"),
         ("{\"alpha\": 1}", "below 0.5"),
         ("{\"margin\": -1}", "margin must be above 0"),
+        (
+            "{\"stopping\": \"sequential\", \"contrast\": \"per_condition\"}",
+            "has one test",
+        ),
         ("{\"min_coverage\": 2}", "min_coverage"),
         ("{\"guards\": [\"violation\"]}", "METRIC=MARGIN"),
         (

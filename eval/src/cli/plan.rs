@@ -322,7 +322,7 @@ fn forecast(plan: &Plan) -> Vec<String> {
         analysis.hash()
     )];
     let floor = stats::smallest_p(scenarios);
-    if floor >= analysis.alpha {
+    if floor > analysis.alpha {
         lines.push(format!(
             "WARNING: {scenarios} scenarios can never show a difference at {} (smallest p {floor:.4}): use more scenarios, not more repeats",
             analysis.alpha

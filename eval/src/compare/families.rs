@@ -7,7 +7,7 @@ use super::cell::Cell;
 use super::contrast::Contrast;
 use super::metric::Metric;
 use crate::analysis::{Analysis, PrimaryContrast};
-use crate::stats::{Adjusted, adjust};
+use crate::stats::{Adjusted, adjust, mean};
 
 /// One test of a family.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -16,8 +16,11 @@ pub struct Test {
     pub metric: Metric,
     /// The condition; absent when pooled.
     pub condition: Option<Condition>,
-    /// Candidate minus baseline.
+    /// Candidate minus baseline, over pairs.
     pub difference: Option<f64>,
+    /// Mean of the scenarios' differences: what the test is about. It differs from `difference` when scenarios have
+    /// unequal numbers of pairs.
+    pub scenario_mean: Option<f64>,
     /// Two-sided p of the test alone.
     pub p: f64,
     /// The same, corrected for the number of tests in the family.
@@ -84,6 +87,7 @@ fn test(cell: &Cell, contrast: &Contrast, p: Option<f64>) -> Test {
         metric: contrast.metric,
         condition: cell.condition,
         difference: contrast.difference,
+        scenario_mean: mean(&contrast.means()),
         p: p.unwrap_or(contrast.sign_flip.p),
         adjusted_p: 1.0,
         rejected: false,

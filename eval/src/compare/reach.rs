@@ -14,7 +14,7 @@ pub struct Reach {
     pub pairs_per_scenario: f64,
     /// The smallest p that a sign-flip test on so many scenarios can give.
     pub smallest_p: f64,
-    /// Whether that is below alpha.
+    /// Whether that is at most alpha.
     pub can_reject: bool,
     /// Standard deviation of the scenarios' mean differences.
     pub spread: Option<f64>,
@@ -41,7 +41,7 @@ pub(super) fn reach(contrast: &Contrast, alpha: f64, margin: f64) -> Reach {
             .map(|mean| mean.abs() * margin)
             .filter(|margin| *margin > 0.0)
     };
-    let needed = |difference: Option<f64>| clusters_needed(spread?, difference?.abs());
+    let needed = |difference: Option<f64>| clusters_needed(spread?, difference?.abs(), alpha);
     Reach {
         scenarios: means.len(),
         pairs_per_scenario: if means.is_empty() {
@@ -50,9 +50,9 @@ pub(super) fn reach(contrast: &Contrast, alpha: f64, margin: f64) -> Reach {
             contrast.pairs as f64 / means.len() as f64
         },
         smallest_p: smallest_p(means.len()),
-        can_reject: smallest_p(means.len()) < alpha,
+        can_reject: smallest_p(means.len()) <= alpha,
         spread,
-        detectable: spread.and_then(|spread| detectable_difference(spread, means.len())),
+        detectable: spread.and_then(|spread| detectable_difference(spread, means.len(), alpha)),
         margin,
         scenarios_for_margin: needed(margin),
         scenarios_for_observed: needed(contrast.difference.filter(|d| d.abs() > 1e-9)),

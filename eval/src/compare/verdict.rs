@@ -95,7 +95,7 @@ pub(super) enum Shown {
 }
 
 impl Grounds<'_> {
-    /// Fewer scenarios than this let no test on scenarios reject at .05, and make no claim of equality believable.
+    /// Fewer scenarios than this make no claim of equality believable.
     const FEWEST: usize = 6;
 
     pub(super) fn kind(self) -> VerdictKind {
@@ -140,9 +140,9 @@ impl Grounds<'_> {
             -1.0
         };
         let rejected = |side: f64| {
-            self.confirmatory
-                .iter()
-                .any(|test| test.rejected && test.difference.is_some_and(|d| d * sign * side > 0.0))
+            self.confirmatory.iter().any(|test| {
+                test.rejected && test.scenario_mean.is_some_and(|d| d * sign * side > 0.0)
+            })
         };
         if rejected(-1.0) {
             Shown::Worse

@@ -76,7 +76,7 @@ pub use stopping::{STOPPING_UP_TO, Stopping, stopping};
 pub use strata::{
     StratifiedPermutation, StratifiedTest, Stratum, cochran_mantel_haenszel, stratified_permutation,
 };
-pub use student::{OneSample, clusters_needed, detectable_difference, one_sample};
+pub use student::{OneSample, clusters_needed, detectable_difference, fewest_clusters, one_sample};
 pub use variance::{Components, IccTable, components, icc_table};
 
 /// Arithmetic mean; `None` for no values.

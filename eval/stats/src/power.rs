@@ -311,7 +311,7 @@ impl ScenarioDesign {
 
 /// Whether a sign-flip test on this many scenarios can reject at `alpha` at all.
 pub fn can_reject(scenarios: u64, alpha: f64) -> bool {
-    crate::smallest_p(usize::try_from(scenarios).unwrap_or(usize::MAX)) < alpha
+    crate::smallest_p(usize::try_from(scenarios).unwrap_or(usize::MAX)) <= alpha
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::error::finite;
 use crate::special::{t_quantile, t_two_sided};
-use crate::{Level, StatsError, mean, standard_deviation};
+use crate::{EXACT_UP_TO, Level, StatsError, mean, smallest_p, standard_deviation};
 
 /// Mean of a sample with its t interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -55,34 +55,43 @@ pub fn one_sample(values: &[f64], level: Level) -> Result<OneSample, StatsError>
     })
 }
 
-/// The smallest true difference that a two-sided test at .05 on `clusters` means with this standard deviation
-/// finds with a chance of about 80 %: `(t(.975) + t(.8))·s/√K` with K - 1 degrees of freedom.
+/// The smallest true difference that a two-sided test at `alpha` on `clusters` means with this standard deviation
+/// finds with a chance of about 80 %: `(t(1-alpha/2) + t(.8))·s/√K` with K - 1 degrees of freedom.
 ///
 /// It takes the spread that was seen for the true one, so it is a rough figure; Bloom (1995), Eval. Rev. 19,
 /// 547-556, with t for z. `None` below two clusters.
-pub fn detectable_difference(standard_deviation: f64, clusters: usize) -> Option<f64> {
+pub fn detectable_difference(standard_deviation: f64, clusters: usize, alpha: f64) -> Option<f64> {
     let degrees = clusters.checked_sub(1).filter(|degrees| *degrees > 0)? as f64;
-    let factor = t_quantile(0.975, degrees)? + t_quantile(0.8, degrees)?;
+    let factor = t_quantile(1.0 - alpha / 2.0, degrees)? + t_quantile(0.8, degrees)?;
     Some(factor * standard_deviation / (clusters as f64).sqrt())
 }
 
-/// The fewest clusters with which [`detectable_difference`] is at most `difference`, six at least: with fewer no
-/// sign-flip test reaches .05. `None` when more than a million would be needed, or `difference` is not above 0.
-pub fn clusters_needed(standard_deviation: f64, difference: f64) -> Option<usize> {
+/// The fewest clusters with which a sign-flip test can reach `alpha` at all: six for .05.
+pub fn fewest_clusters(alpha: f64) -> usize {
+    (1..=EXACT_UP_TO)
+        .find(|clusters| smallest_p(*clusters) <= alpha)
+        .unwrap_or(EXACT_UP_TO)
+}
+
+/// The fewest clusters with which [`detectable_difference`] is at most `difference`, [`fewest_clusters`] at least.
+/// `None` when more than a million would be needed, or `difference` is not above 0.
+pub fn clusters_needed(standard_deviation: f64, difference: f64, alpha: f64) -> Option<usize> {
     if !(difference > 0.0 && standard_deviation.is_finite() && standard_deviation >= 0.0) {
         return None;
     }
+    let fewest = fewest_clusters(alpha);
     let enough = |clusters: usize| {
-        detectable_difference(standard_deviation, clusters).is_some_and(|found| found <= difference)
+        detectable_difference(standard_deviation, clusters, alpha)
+            .is_some_and(|found| found <= difference)
     };
-    let mut high = 6;
+    let mut high = fewest.max(2);
     while !enough(high) {
         high *= 2;
         if high > 1_000_000 {
             return None;
         }
     }
-    let mut low = (high / 2).max(5);
+    let mut low = (high / 2).max(fewest.saturating_sub(1));
     while low + 1 < high {
         let middle = low.midpoint(high);
         if enough(middle) {

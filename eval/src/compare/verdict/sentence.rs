@@ -9,7 +9,7 @@ use crate::compare::guards::{Guard, GuardState};
 use crate::compare::metric::Metric;
 use crate::compare::{Comparison, Coverage};
 use crate::figures;
-use crate::stats::smallest_p;
+use crate::stats::{fewest_clusters, smallest_p};
 
 impl Grounds<'_> {
     /// The verdict in one sentence.
@@ -178,9 +178,10 @@ pub(in crate::compare) fn too_few(scenarios: usize, alpha: f64) -> String {
     format!(
         "With {} no test on scenarios can show a difference at {alpha}, however large it is: if the versions did not differ, \
          all {scenarios} scenarios would still come out on the same side one time in {:.0} (2/2^{scenarios} = {floor:.4}), by chance alone. \
-         More repeats do not help, more scenarios do: six are the least, 20 to 40 carry a conclusion (--pack bargain-40)",
+         More repeats do not help, more scenarios do: {} are the least, 20 to 40 carry a conclusion (--pack bargain-40)",
         count(scenarios, "scenario"),
         floor.recip(),
+        fewest_clusters(alpha),
     )
 }
 
@@ -304,6 +305,12 @@ pub(in crate::compare) fn notes(comparison: &Comparison) -> Vec<String> {
             "the analysis was changed after the first call ({}), so its p values are not confirmatory",
             analysis.changes.join("; ")
         ));
+    }
+    if analysis.used.stopping == Stopping::Sequential {
+        notes.push(
+            "the run may have stopped early: the e-value allows for that, while sign-flip p values, intervals and guards describe what was played"
+                .to_owned(),
+        );
     }
     for side in [&comparison.baseline, &comparison.candidate] {
         if let Some(text) = incomplete(&side.arm, side.coverage) {

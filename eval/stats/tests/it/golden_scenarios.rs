@@ -272,13 +272,18 @@ fn the_table_of_detectable_differences() {
 fn five_scenarios_can_never_reject() {
     digits(smallest_p(5), 0.0625, 12);
     assert!(!can_reject(5, 0.05) && can_reject(6, 0.05) && can_reject(1_000_000, 0.05));
+    let fewest = [0.05, 0.0625, 0.01, 0.001].map(stats::fewest_clusters);
+    assert_eq!(fewest, [6, 5, 8, 11]);
     // Six scenarios at least, whatever the spread.
-    assert_eq!(clusters_needed(0.0, 0.1), Some(6));
-    let needed = clusters_needed(0.4, 0.15).unwrap();
-    assert!(detectable_difference(0.4, needed).unwrap() <= 0.15);
-    assert!(detectable_difference(0.4, needed - 1).unwrap() > 0.15);
+    assert_eq!(clusters_needed(0.0, 0.1, 0.05), Some(6));
+    let needed = clusters_needed(0.4, 0.15, 0.05).unwrap();
+    assert!(detectable_difference(0.4, needed, 0.05).unwrap() <= 0.15);
+    assert!(detectable_difference(0.4, needed - 1, 0.05).unwrap() > 0.15);
     assert_eq!(
-        (clusters_needed(0.4, 0.0), clusters_needed(f64::NAN, 0.1)),
+        (
+            clusters_needed(0.4, 0.0, 0.05),
+            clusters_needed(f64::NAN, 0.1, 0.05)
+        ),
         (None, None)
     );
 }
