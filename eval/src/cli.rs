@@ -5,9 +5,11 @@ mod compare;
 mod export;
 mod model;
 mod plan;
+mod planning;
 mod report;
 mod run;
 mod source;
+mod stats;
 
 use std::io::Write;
 
@@ -15,7 +17,7 @@ use trajectory::Exit;
 
 use crate::report::Annotations;
 
-/// Episodes of the market: run, compare, report, export.
+/// Episodes of the market: plan, run, compare, report, export.
 #[derive(Debug, clap::Parser)]
 #[command(name = "eval", version, after_help = EXAMPLES)]
 pub struct Cli {
@@ -25,6 +27,7 @@ pub struct Cli {
 
 const EXAMPLES: &str = "\
 Examples (`eval` is a builtin of most shells, so call it through whetstone):
+  whetstone eval plan --effect 0.15
   whetstone eval run --pack reference --conditions all --repeats 3 --model sim
   whetstone eval compare --baseline baseline --candidate v2.json --pack bargain-40 --model sim --report report.html
   whetstone eval report --experiment compare-… --out report.html
@@ -37,10 +40,14 @@ pub enum Command {
     Run(run::Args),
     /// Compare two toolset versions on paired episodes
     Compare(compare::Args),
+    /// Say how many scenarios and episodes a question needs, and what they cost
+    Plan(planning::Args),
     /// Show a recorded experiment again, as a page, Markdown, JSON or text
     Report(report::Args),
     /// Write a recorded experiment in the form others expect
     Export(export::Args),
+    /// The statistics as a calculator: intervals, tests, corrections
+    Stats(stats::Args),
 }
 
 impl Command {
@@ -52,8 +59,10 @@ impl Command {
         match self {
             Self::Run(args) => run::run(&args, out),
             Self::Compare(args) => compare::run(&args, annotations, out),
+            Self::Plan(args) => planning::run(&args, out),
             Self::Report(args) => report::run(&args, annotations, out),
             Self::Export(args) => export::run(&args, out),
+            Self::Stats(args) => stats::run(&args, out),
         }
     }
 }

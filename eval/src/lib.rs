@@ -18,6 +18,7 @@
 
 pub mod agreement;
 pub mod analysis;
+pub mod calculator;
 pub mod cli;
 pub mod compare;
 mod episode;
@@ -27,6 +28,7 @@ mod files;
 pub mod manifest;
 pub mod metrics;
 pub mod plan;
+pub mod planning;
 pub mod prompts;
 pub mod report;
 pub mod run;

@@ -27,6 +27,7 @@ use trajectory::{Episode, EpisodeRecord, Status};
 
 pub use error::RunError;
 pub use estimate::{Estimate, estimate};
+pub(crate) use estimate::{GUIDE_INPUT, GUIDE_OUTPUT, mean_tokens};
 
 use crate::compare::Watch;
 use crate::episode::Table;

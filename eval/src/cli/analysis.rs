@@ -16,7 +16,7 @@ pub(super) struct AnalysisArgs {
     /// Analysis plan, a JSON file; the flags below override it
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
-    /// Metric of the verdict [default: correct_strict]
+    /// Metric of the verdict [default: `correct_strict`]
     #[arg(long, value_name = "METRIC")]
     pub(super) metric: Option<Metric>,
     /// One test over all conditions (pooled), or one for each, corrected with Holm's method (per-condition) [default: pooled]
@@ -32,7 +32,7 @@ pub(super) struct AnalysisArgs {
     #[arg(long, value_name = "SHARE")]
     margin: Option<f64>,
     /// What must not get worse, METRIC=MARGIN or METRIC=N%; may be repeated; `none` for no guard
-    /// [default: violation=0.05, obeyed=0.1, tool_calls=10%, tokens=10%]
+    /// [default: `violation=0.05 obeyed=0.1 tool_calls=10% tokens=10%`]
     #[arg(long, value_name = "GUARD")]
     guard: Vec<String>,
     /// Below this share of completed episodes in either arm nothing is judged [default: 0.9]

@@ -42,6 +42,10 @@ const CANDIDATE: &str = "candidate";
 /// Arguments of `eval compare`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
 pub struct Args {
     /// The version to compare with: `baseline`, a file, or an id in the store; with --read, an arm
     #[arg(long, value_name = "FILE", default_value = BASELINE)]

@@ -104,14 +104,12 @@ impl Grounds<'_> {
         }
         let broken = self.guards_in(GuardState::Broken).next().is_some();
         match self.shown() {
-            Shown::Worse => VerdictKind::Regressed,
-            _ if broken => VerdictKind::Regressed,
+            shown if broken || shown == Shown::Worse => VerdictKind::Regressed,
             Shown::Better if self.guards_in(GuardState::NotShown).next().is_none() => {
                 VerdictKind::Improved
             }
-            Shown::Better => VerdictKind::Inconclusive,
             Shown::Neither if self.is_within_margin() => VerdictKind::WithinMargin,
-            Shown::Neither => VerdictKind::Inconclusive,
+            _ => VerdictKind::Inconclusive,
         }
     }
 

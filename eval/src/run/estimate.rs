@@ -7,9 +7,10 @@ use trajectory::Episode;
 
 use crate::plan::Plan;
 
-/// Tokens of an episode of the published experiment (gpt-4o-mini, 8 moves), for want of anything nearer.
-const GUIDE_INPUT: f64 = 19_000.0;
-const GUIDE_OUTPUT: f64 = 2_400.0;
+/// Prompt tokens of an episode of the published experiment (gpt-4o-mini, 8 moves), for want of anything nearer.
+pub(crate) const GUIDE_INPUT: f64 = 19_000.0;
+/// Completion tokens of such an episode.
+pub(crate) const GUIDE_OUTPUT: f64 = 2_400.0;
 /// Model calls of a turn: one reading, one move.
 const GUIDE_CALLS_PER_TURN: u64 = 2;
 
@@ -87,7 +88,8 @@ pub fn estimate(
     }
 }
 
-fn mean_tokens(recorded: &[Episode]) -> Option<(f64, f64)> {
+/// Mean prompt and completion tokens of the episodes that have them.
+pub(crate) fn mean_tokens(recorded: &[Episode]) -> Option<(f64, f64)> {
     let seen: Vec<(i64, i64)> = recorded
         .iter()
         .filter_map(|e| {

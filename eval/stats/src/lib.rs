@@ -14,6 +14,7 @@
 //! # Ok::<(), stats::StatsError>(())
 //! ```
 
+mod against_none;
 mod bayes;
 mod bootstrap;
 mod cluster;
@@ -32,10 +33,15 @@ mod rank;
 mod reliability;
 mod signflip;
 mod special;
+mod stopping;
 mod strata;
 mod student;
 mod variance;
 
+pub use against_none::{
+    AGAINST_NONE_UP_TO, Sides, detectable_against_none, fewest_against_none, needed_against_none,
+    power_against_none,
+};
 pub use bayes::{probability_paired_higher, probability_second_higher};
 pub use bootstrap::{
     Bootstrap, ENUMERATED_UP_TO, RESAMPLES, bootstrap_clusters, bootstrap_enumerated,
@@ -66,6 +72,7 @@ pub use signflip::{
     EXACT_UP_TO, MONTE_CARLO_DRAWS, SignFlip, SignFlipMethod, sign_flip, smallest_p,
 };
 pub use special::t_quantile;
+pub use stopping::{STOPPING_UP_TO, Stopping, stopping};
 pub use strata::{
     StratifiedPermutation, StratifiedTest, Stratum, cochran_mantel_haenszel, stratified_permutation,
 };

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::error::inside_unit;
 use crate::fisher::fisher_exact;
 use crate::mcnemar::mcnemar_exact;
-use crate::special::{binomial_mass, normal_quantile, t_quantile};
+use crate::special::{binomial_cdf, binomial_mass, normal_quantile, t_cdf, t_quantile};
 use crate::{Proportion, StatsError};
 
 /// Chance that Fisher's two-sided exact test of two samples of `n` rejects at `alpha`, by summing over all outcomes.
@@ -86,16 +86,22 @@ pub fn mcnemar_power(n: u64, b: f64, c: f64, alpha: f64) -> Result<f64, StatsErr
         return Ok(0.0);
     }
     let share = b / discordant;
-    let mut power = 0.0;
+    // With more discordant pairs, as many of the rarer kind stay significant or more do: the largest such number is
+    // carried along instead of being looked for each time.
+    let (mut power, mut most) = (0.0, None);
     for d in 0..=n {
         let mass = binomial_mass(d, n, discordant);
         if mass < 1e-14 {
             continue;
         }
-        for x in 0..=d {
-            if mcnemar_exact(x, d - x) <= alpha {
-                power += mass * binomial_mass(x, d, share);
-            }
+        let mut next = most.map_or(0, |fewer: u64| fewer + 1);
+        while 2 * next < d && mcnemar_exact(next, d - next) <= alpha {
+            most = Some(next);
+            next += 1;
+        }
+        if let Some(rarer) = most {
+            let either = binomial_cdf(rarer, d, share) + binomial_cdf(rarer, d, 1.0 - share);
+            power += mass * either;
         }
     }
     Ok(power)
@@ -181,7 +187,7 @@ pub struct Variances {
 }
 
 /// Scenarios needed to find a difference: `n = (z(1-alpha/2) + z(power))²·(w² + sA²/KA + sB²/KB) / d²`. Miller (2024), arXiv
-/// 2411.00640, section 5. By the normal distribution: for small n see [`scenario_design`].
+/// 2411.00640, section 5. By the normal distribution: for small n see [`ScenarioDesign`].
 ///
 /// # Errors
 /// Something is out of range.
@@ -247,6 +253,30 @@ impl ScenarioDesign {
         Some(factor * (self.difference_variance(repeats) / scenarios as f64).sqrt())
     }
 
+    /// The chance to find `difference`: [`ScenarioDesign::detectable`] solved for the power, `P(T <= |difference|/se -
+    /// t(1-alpha/2))` with K - 1 degrees of freedom. 0 where the sign-flip test cannot reject.
+    pub fn power(self, difference: f64, scenarios: u64, repeats: u64, alpha: f64) -> f64 {
+        if !can_reject(scenarios, alpha) {
+            return 0.0;
+        }
+        let degrees = scenarios.saturating_sub(1) as f64;
+        let error = (self.difference_variance(repeats) / scenarios as f64).sqrt();
+        t_quantile(1.0 - alpha / 2.0, degrees)
+            .and_then(|critical| t_cdf(difference.abs() / error - critical, degrees))
+            .unwrap_or(0.0)
+    }
+
+    /// The smallest difference that `scenarios` can find however often they are repeated: what lies between scenarios
+    /// stays.
+    pub fn detectable_with_endless_repeats(
+        self,
+        scenarios: u64,
+        alpha: f64,
+        power: f64,
+    ) -> Option<f64> {
+        self.detectable(scenarios, u64::MAX, alpha, power)
+    }
+
     /// The fewest scenarios with which `difference` is found; `None` when a million do not do.
     pub fn scenarios_needed(
         self,
@@ -262,7 +292,7 @@ impl ScenarioDesign {
         let mut high = 2;
         while !enough(high) {
             high *= 2;
-            if high > 1_000_000 {
+            if high > 1 << 20 {
                 return None;
             }
         }
@@ -282,4 +312,81 @@ impl ScenarioDesign {
 /// Whether a sign-flip test on this many scenarios can reject at `alpha` at all.
 pub fn can_reject(scenarios: u64, alpha: f64) -> bool {
     crate::smallest_p(usize::try_from(scenarios).unwrap_or(usize::MAX)) < alpha
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sign_flip;
+    use crate::tests::close;
+
+    /// As defined: over all numbers of discordant pairs and all their splits.
+    fn mcnemar_power_by_definition(n: u64, b: f64, c: f64, alpha: f64) -> f64 {
+        let mut power = 0.0;
+        for d in 0..=n {
+            for x in (0..=d).filter(|x| mcnemar_exact(*x, d - x) <= alpha) {
+                power += binomial_mass(d, n, b + c) * binomial_mass(x, d, b / (b + c));
+            }
+        }
+        power
+    }
+
+    #[test]
+    fn mcnemars_power_is_the_sum_over_all_outcomes() {
+        for (n, b, c, alpha) in [
+            (1, 0.9, 0.0, 0.05),
+            (15, 0.25, 0.05, 0.05),
+            (40, 0.5, 0.5, 0.3),
+            (120, 0.3, 0.1, 0.05),
+            (120, 0.02, 0.4, 0.001),
+        ] {
+            let expected = mcnemar_power_by_definition(n, b, c, alpha);
+            close(mcnemar_power(n, b, c, alpha).unwrap(), expected, 1e-9);
+        }
+    }
+
+    #[test]
+    fn power_and_detectable_difference_agree() {
+        let design = ScenarioDesign {
+            variance: 0.25,
+            icc: 0.45,
+            correlation: 0.7,
+        };
+        for (scenarios, repeats) in [(6, 1), (12, 3), (40, 5), (1_000, 2)] {
+            let found = design.detectable(scenarios, repeats, 0.05, 0.8).unwrap();
+            close(design.power(found, scenarios, repeats, 0.05), 0.8, 1e-6);
+            close(design.power(-found, scenarios, repeats, 0.05), 0.8, 1e-6);
+            let endless = design.detectable_with_endless_repeats(scenarios, 0.05, 0.8);
+            assert!(endless.unwrap() < found);
+        }
+        close(design.power(0.9, 5, 3, 0.05), 0.0, 1e-12);
+    }
+
+    /// The formula is for the t test; the sign-flip test keeps its promise from 12 scenarios on, not with 6.
+    #[test]
+    fn the_sign_flip_test_has_the_power_of_the_formula_from_twelve_scenarios_on() {
+        use rand::rngs::ChaCha8Rng;
+        use rand::{RngExt as _, SeedableRng as _};
+        let mut random = ChaCha8Rng::seed_from_u64(3);
+        let mut normal = || normal_quantile(random.random::<f64>());
+        let design = ScenarioDesign {
+            variance: 0.25,
+            icc: 0.45,
+            correlation: 0.7,
+        };
+        let deviation = design.difference_variance(3).sqrt();
+        for (scenarios, expected) in [(6, 0.60), (8, 0.77), (12, 0.80)] {
+            let change = design.detectable(scenarios, 3, 0.05, 0.8).unwrap();
+            let runs = 2_000;
+            let rejected = (0..runs)
+                .filter(|_| {
+                    let values: Vec<f64> = (0..scenarios)
+                        .map(|_| change + deviation * normal())
+                        .collect();
+                    sign_flip(&values, 1).unwrap().p <= 0.05
+                })
+                .count();
+            close(rejected as f64 / f64::from(runs), expected, 0.03);
+        }
+    }
 }

@@ -66,6 +66,17 @@ pub fn t_quantile(probability: f64, degrees_of_freedom: f64) -> Option<f64> {
         .map(|t| t.inverse_cdf(probability))
 }
 
+/// `P(T <= t)` of Student's t; `None` without degrees of freedom or for NaN.
+pub(crate) fn t_cdf(t: f64, degrees_of_freedom: f64) -> Option<f64> {
+    if t.is_infinite() {
+        return Some(if t > 0.0 { 1.0 } else { 0.0 });
+    }
+    StudentsT::new(0.0, 1.0, degrees_of_freedom)
+        .ok()
+        .filter(|_| !t.is_nan())
+        .map(|student| student.cdf(t))
+}
+
 /// Two-sided p of Student's t; `None` without degrees of freedom.
 pub(crate) fn t_two_sided(t: f64, degrees_of_freedom: f64) -> Option<f64> {
     if t.is_infinite() {

@@ -114,6 +114,10 @@ fn count(verdicts: &[VerdictKind], kinds: &[VerdictKind]) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[expect(
+    clippy::print_stdout,
+    reason = "the figures are quoted in the book; --nocapture shows them"
+)]
 async fn false_verdicts_are_as_rare_as_claimed_and_a_planted_effect_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let store = store(folder.path());

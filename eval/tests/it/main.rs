@@ -2,9 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should fail")]
 
 mod analysis;
+mod book;
 mod commands;
 mod judging;
 mod model;
+mod planning;
 mod playing;
 mod resuming;
+mod stats_command;
 mod support;

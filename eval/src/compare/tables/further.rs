@@ -1,5 +1,7 @@
 //! What else the data say, a line each.
 
+use std::fmt::Write as _;
+
 use crate::compare::contrast::{Contrast, Counts};
 use crate::compare::interaction::TwoByTwoEffect;
 use crate::compare::{Comparison, Metric};
@@ -59,7 +61,8 @@ fn intervals(contrast: &Contrast) -> Option<(&'static str, String)> {
         bounded(contrast.metric, clustered.interval, 1.0)
     );
     if let Some(bootstrap) = contrast.bootstrap {
-        text.push_str(&format!(
+        let _ = write!(
+            text,
             "; bootstrap {} ({})",
             range(contrast.metric, bootstrap.interval),
             if bootstrap.enumerated {
@@ -67,7 +70,7 @@ fn intervals(contrast: &Contrast) -> Option<(&'static str, String)> {
             } else {
                 format!("{} resamples of scenarios and repeats", bootstrap.draws)
             }
-        ));
+        );
     }
     if clustered.clusters < 12 {
         text.push_str("; approximate with fewer than 12 scenarios");
@@ -198,12 +201,13 @@ fn ratio(metric: Metric, counts: &Counts) -> Option<(&'static str, String)> {
     if let (Some(phi), Some(adjusted)) = (counts.overdispersion, counts.adjusted)
         && phi > 1.05
     {
-        text.push_str(&format!(
+        let _ = write!(
+            text,
             "; they vary {phi:.1} times as much, so rather [{:.2}, {:.2}] {}",
             adjusted.interval.0,
             adjusted.interval.1,
             figures::p_is(adjusted.p)
-        ));
+        );
     }
     Some((metric.title(), text))
 }

@@ -216,29 +216,27 @@ fn said(guard: Guard) -> String {
             }
         })
     };
-    match guard.state {
-        GuardState::Broken => format!(
+    if guard.state == GuardState::Broken {
+        return format!(
             "guard broken: {values}, at least {}, more than the {tolerated} tolerated",
             bound(guard.lower)
-        ),
-        _ => {
-            let mut text = format!(
-                "it is not shown that {} rose by no more than the {tolerated} tolerated ({values}; it could be {})",
-                metric.title(),
-                bound(guard.upper)
-            );
-            if let Some(needed) = guard.rule.fewest_pairs()
-                && needed > guard.pairs as u64
-            {
-                let _ = write!(
-                    text,
-                    ", which {} pairs can never show: even without a single event it takes {needed}",
-                    guard.pairs
-                );
-            }
-            text
-        }
+        );
     }
+    let mut text = format!(
+        "it is not shown that {} rose by no more than the {tolerated} tolerated ({values}; it could be {})",
+        metric.title(),
+        bound(guard.upper)
+    );
+    if let Some(needed) = guard.rule.fewest_pairs()
+        && needed > guard.pairs as u64
+    {
+        let _ = write!(
+            text,
+            ", which {} pairs can never show: even without a single event it takes {needed}",
+            guard.pairs
+        );
+    }
+    text
 }
 
 /// `correct (strict) 40 % to 55 %, +15 points [2, 28]`.
@@ -360,10 +358,11 @@ fn aa(comparison: &Comparison) -> String {
         } else {
             figures::number(noise.floor)
         };
-        note.push_str(&format!(
+        let _ = write!(
+            note,
             "; noise floor: in {} relabellings of these episodes 95 % of the differences were within ±{floor}, and {} were called improved or regressed",
             noise.relabellings, noise.false_verdicts
-        ));
+        );
     }
     note
 }
