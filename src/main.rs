@@ -48,7 +48,7 @@ enum Command {
     /// Episodes of the market: run, compare, report, export
     Eval {
         #[command(subcommand)]
-        command: Box<eval::cli::Command>,
+        command: eval::cli::Command,
     },
     /// Print the completion script of a shell
     #[command(

@@ -37,13 +37,13 @@ Examples (`eval` is a builtin of most shells, so call it through whetstone):
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
     /// Play what is missing of an experiment, and show the table per condition
-    Run(run::Args),
+    Run(Box<run::Args>),
     /// Compare two toolset versions on paired episodes
-    Compare(compare::Args),
+    Compare(Box<compare::Args>),
     /// Say how many scenarios and episodes a question needs, and what they cost
-    Plan(planning::Args),
+    Plan(Box<planning::Args>),
     /// Show a recorded experiment again, as a page, Markdown, JSON or text
-    Report(report::Args),
+    Report(Box<report::Args>),
     /// Write a recorded experiment in the form others expect
     Export(export::Args),
     /// The statistics as a calculator: intervals, tests, corrections

@@ -1,6 +1,7 @@
 //! `eval stats` on the command line: the golden figures, and what it refuses.
 
 use clap::Parser as _;
+use eval::report::Annotations;
 use serde_json::Value;
 
 fn run(words: &[&str]) -> anyhow::Result<String> {
@@ -8,7 +9,7 @@ fn run(words: &[&str]) -> anyhow::Result<String> {
     let all = [&["eval", "stats"], words].concat();
     eval::cli::run(
         eval::cli::Cli::try_parse_from(all)?,
-        &eval::report::Annotations::default(),
+        &Annotations::default(),
         &mut out,
     )?;
     Ok(String::from_utf8(out)?)
