@@ -5,6 +5,7 @@
 
 mod error;
 mod estimate;
+mod guard;
 mod progress;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -33,6 +34,7 @@ use crate::compare::Watch;
 use crate::episode::Table;
 use crate::manifest::Manifest;
 use crate::plan::{EpisodeSpec, Plan};
+use guard::FailureGuard;
 use progress::Progress;
 
 /// Where the negotiations take place.
@@ -395,38 +397,5 @@ fn keep_evidence(store: &Store, experiment: &str, error: RunError) -> RunError {
         episode,
         differences,
         record,
-    }
-}
-
-/// Stops a run in which nothing works any more: going on would only record one error after the other.
-struct FailureGuard {
-    limit: usize,
-    in_a_row: usize,
-}
-
-impl FailureGuard {
-    fn new(concurrency: usize) -> Self {
-        Self {
-            limit: concurrency.saturating_mul(2).max(8),
-            in_a_row: 0,
-        }
-    }
-
-    fn saw(&mut self, episode: &Episode) -> Result<(), RunError> {
-        if episode.status != Status::InfraError {
-            self.in_a_row = 0;
-            return Ok(());
-        }
-        self.in_a_row += 1;
-        if self.in_a_row < self.limit {
-            return Ok(());
-        }
-        Err(RunError::NothingWorks {
-            count: self.in_a_row,
-            error: episode
-                .error
-                .clone()
-                .unwrap_or_else(|| "unknown".to_owned()),
-        })
     }
 }

@@ -31,6 +31,7 @@ mod power;
 mod proportion;
 mod rank;
 mod reliability;
+mod search;
 mod signflip;
 mod special;
 mod stopping;

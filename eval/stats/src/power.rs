@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::error::inside_unit;
 use crate::fisher::fisher_exact;
 use crate::mcnemar::mcnemar_exact;
+use crate::search::fewest;
 use crate::special::{binomial_cdf, binomial_mass, normal_quantile, t_cdf, t_quantile};
 use crate::{Proportion, StatsError};
 
@@ -289,23 +290,7 @@ impl ScenarioDesign {
             self.detectable(k, repeats, alpha, power)
                 .is_some_and(|found| found <= difference)
         };
-        let mut high = 2;
-        while !enough(high) {
-            high *= 2;
-            if high > 1 << 20 {
-                return None;
-            }
-        }
-        let mut low = high / 2;
-        while low + 1 < high {
-            let middle = low.midpoint(high);
-            if enough(middle) {
-                high = middle;
-            } else {
-                low = middle;
-            }
-        }
-        Some(high)
+        fewest(2, enough)
     }
 }
 

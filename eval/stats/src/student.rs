@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::error::finite;
+use crate::search::fewest;
 use crate::special::{t_quantile, t_two_sided};
 use crate::{EXACT_UP_TO, Level, StatsError, mean, smallest_p, standard_deviation};
 
@@ -79,26 +80,11 @@ pub fn clusters_needed(standard_deviation: f64, difference: f64, alpha: f64) -> 
     if !(difference > 0.0 && standard_deviation.is_finite() && standard_deviation >= 0.0) {
         return None;
     }
-    let fewest = fewest_clusters(alpha);
-    let enough = |clusters: usize| {
-        detectable_difference(standard_deviation, clusters, alpha)
+    let found = fewest(fewest_clusters(alpha).max(2) as u64, |clusters| {
+        usize::try_from(clusters)
+            .ok()
+            .and_then(|clusters| detectable_difference(standard_deviation, clusters, alpha))
             .is_some_and(|found| found <= difference)
-    };
-    let mut high = fewest.max(2);
-    while !enough(high) {
-        high *= 2;
-        if high > 1_000_000 {
-            return None;
-        }
-    }
-    let mut low = (high / 2).max(fewest.saturating_sub(1));
-    while low + 1 < high {
-        let middle = low.midpoint(high);
-        if enough(middle) {
-            high = middle;
-        } else {
-            low = middle;
-        }
-    }
-    Some(high)
+    })?;
+    usize::try_from(found).ok()
 }
