@@ -117,6 +117,26 @@ pub fn bootstrap_clusters(
     ))
 }
 
+/// How many resamples of these scenarios take a few seconds: [`RESAMPLES`], fewer for very many different values, and
+/// not fewer than 400.
+pub fn affordable_resamples(clusters: &[Vec<f64>]) -> usize {
+    /// Random numbers drawn in all.
+    const MOST: usize = 1_000_000_000;
+    /// What picking a scenario costs, in random numbers.
+    const SCENARIO: usize = 4;
+    let cost: usize = clusters
+        .iter()
+        .map(|cluster| {
+            SCENARIO
+                + match Urn::of(cluster) {
+                    Urn::Counted { values, .. } => SCENARIO * values.len(),
+                    Urn::Plain(values) => values.len(),
+                }
+        })
+        .sum();
+    (MOST / cost.max(1)).clamp(400, RESAMPLES)
+}
+
 /// The mean of one resample.
 fn resample(urns: &[Urn<'_>], random: &mut ChaCha8Rng) -> f64 {
     let (mut sum, mut n) = (0.0, 0_u64);

@@ -36,7 +36,7 @@ pub enum StatsError {
         found: usize,
     },
     /// Outside its range.
-    #[error("{what} must be {range}, not {value}")]
+    #[error("{what} must be {range}, not {}", plain(*value))]
     Range {
         /// What.
         what: &'static str,
@@ -55,13 +55,31 @@ pub enum StatsError {
     },
 }
 
-/// Refuses NaN and infinities, by position.
+/// A number without hundreds of zeros.
+fn plain(value: f64) -> String {
+    if value.is_finite() && value.abs() >= 1e16 {
+        format!("{value:e}")
+    } else {
+        format!("{value}")
+    }
+}
+
+/// Beyond this the sum of a million squares is no longer finite.
+const LARGEST: f64 = 1e150;
+
+/// Refuses NaN, infinities and what cannot be squared and added, by position.
 pub(crate) fn finite(values: &[f64]) -> Result<(), StatsError> {
-    match values.iter().position(|value| !value.is_finite()) {
+    let usable = |value: &f64| value.abs() <= LARGEST;
+    match values.iter().enumerate().find(|(_, value)| !usable(value)) {
         None => Ok(()),
-        Some(at) => Err(StatsError::NotFinite {
+        Some((_, value)) if value.is_finite() => Err(StatsError::Range {
+            what: "a value",
+            range: "between -1e150 and 1e150",
+            value: *value,
+        }),
+        Some((at, value)) => Err(StatsError::NotFinite {
             position: at + 1,
-            value: values.get(at).copied().unwrap_or(f64::NAN),
+            value: *value,
         }),
     }
 }

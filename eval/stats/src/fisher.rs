@@ -22,7 +22,8 @@ pub struct Fisher {
 /// Fisher's exact test that two independent proportions are equal, given the margins of their table.
 ///
 /// The successes of the first sample follow the hypergeometric distribution. Without trials or without any
-/// difference in the margins every p is 1. Fisher (1935), J. R. Stat. Soc. 98, 39-82.
+/// difference in the margins every p is 1. The time grows with the number of possible tables: ten million take seconds.
+/// Fisher (1935), J. R. Stat. Soc. 98, 39-82.
 pub fn fisher_exact(first: Proportion, second: Proportion) -> Fisher {
     let masses = Hypergeometric::new(
         first.n(),

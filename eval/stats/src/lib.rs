@@ -45,7 +45,8 @@ pub use against_none::{
 };
 pub use bayes::{probability_paired_higher, probability_second_higher};
 pub use bootstrap::{
-    Bootstrap, ENUMERATED_UP_TO, RESAMPLES, bootstrap_clusters, bootstrap_enumerated,
+    Bootstrap, ENUMERATED_UP_TO, RESAMPLES, affordable_resamples, bootstrap_clusters,
+    bootstrap_enumerated,
 };
 pub use cluster::{ClusteredMean, clustered_mean};
 pub use eprocess::{EValue, confidence_sequence, e_value, fewest_pairs, ln_e_value, threshold};
@@ -70,7 +71,8 @@ pub use proportion::{Proportion, newcombe_independent, trials_to_bound, wilson};
 pub use rank::{SignedRank, sign_test, signed_rank};
 pub use reliability::{Reliability, pass_at_k, pass_hat_k, reliability};
 pub use signflip::{
-    EXACT_UP_TO, MONTE_CARLO_DRAWS, SignFlip, SignFlipMethod, sign_flip, smallest_p,
+    EXACT_UP_TO, MONTE_CARLO_DRAWS, SignFlip, SignFlipMethod, monte_carlo_draws, sign_flip,
+    smallest_p,
 };
 pub use special::t_quantile;
 pub use stopping::{STOPPING_UP_TO, Stopping, stopping};

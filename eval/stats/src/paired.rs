@@ -19,7 +19,9 @@ pub struct PairedCells {
 impl PairedCells {
     /// Pairs.
     pub fn n(self) -> u64 {
-        self.both + self.first_only + self.second_only + self.neither
+        [self.first_only, self.second_only, self.neither]
+            .into_iter()
+            .fold(self.both, u64::saturating_add)
     }
 
     /// Rate of the first minus rate of the second; 0 without pairs.

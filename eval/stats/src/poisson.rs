@@ -24,7 +24,7 @@ pub struct RateRatio {
 /// independent: for counts that come in clusters see [`overdispersion`].
 ///
 /// # Errors
-/// An exposure is not a positive number.
+/// An exposure is not a positive number, or one is nothing beside the other.
 pub fn poisson_ratio(
     first: u64,
     first_exposure: f64,
@@ -41,8 +41,12 @@ pub fn poisson_ratio(
             });
         }
     }
-    let share = first_exposure / (first_exposure + second_exposure);
-    let all = first + second;
+    // Not as a quotient of sums, which overflow.
+    let share = inside_unit(
+        "the share of the first exposure",
+        1.0 / (1.0 + second_exposure / first_exposure),
+    )?;
+    let all = first.saturating_add(second);
     let scale = second_exposure / first_exposure;
     let (low, high) = Proportion::at_most(first, all).clopper_pearson(level);
     let odds = |p: f64| {
@@ -53,9 +57,8 @@ pub fn poisson_ratio(
         }
     };
     let below = binomial_cdf(first, all, share);
-    let above = first
-        .checked_sub(1)
-        .map_or(1.0, |less| 1.0 - binomial_cdf(less, all, share));
+    // As a sum over the second count, which keeps the digits of a small tail.
+    let above = binomial_cdf(all - first, all, 1.0 - share);
     let ratio = match (first, second) {
         (0, 0) => None,
         (_, 0) => Some(f64::INFINITY),
@@ -138,10 +141,10 @@ pub fn overdispersed_ratio(
             value: phi,
         });
     }
-    let share = first_exposure / (first_exposure + second_exposure);
+    let share = 1.0 / (1.0 + second_exposure / first_exposure);
     inside_unit("the share of the first exposure", share)?;
     let (a, b) = (first as f64, second as f64);
-    let log = (a / first_exposure / (b / second_exposure)).ln();
+    let log = (a / b).ln() + (second_exposure / first_exposure).ln();
     // Less variation than Poisson would make the interval narrower than chance allows.
     let error = (phi.max(1.0) * (1.0 / a + 1.0 / b)).sqrt();
     let half = level.z() * error;

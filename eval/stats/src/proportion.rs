@@ -5,6 +5,9 @@ use serde::Serialize;
 use crate::special::beta_quantile;
 use crate::{Level, StatsError};
 
+/// The most trials: up to here every whole number is also a floating-point number, and sums of counts do not overflow.
+const MOST_TRIALS: u64 = 1 << 53;
+
 /// `successes` out of `n`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Proportion {
@@ -16,7 +19,7 @@ impl Proportion {
     /// A proportion; `n` may be 0, about which nothing is known.
     ///
     /// # Errors
-    /// There are more successes than trials.
+    /// There are more successes than trials, or more than 2^53 trials.
     pub fn new(successes: u64, n: u64) -> Result<Self, StatsError> {
         if successes > n {
             return Err(StatsError::Proportion {
@@ -24,11 +27,19 @@ impl Proportion {
                 whole: n,
             });
         }
+        if n > MOST_TRIALS {
+            return Err(StatsError::Range {
+                what: "the number of trials",
+                range: "at most 2^53",
+                value: n as f64,
+            });
+        }
         Ok(Self { successes, n })
     }
 
-    /// A proportion of which at most all are successes.
+    /// A proportion of which at most all are successes, and at most 2^53 trials.
     pub fn at_most(successes: u64, n: u64) -> Self {
+        let n = n.min(MOST_TRIALS);
         Self {
             successes: successes.min(n),
             n,

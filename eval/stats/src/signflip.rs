@@ -15,8 +15,11 @@ use crate::error::finite;
 /// Up to this many differences every assignment is enumerated.
 pub const EXACT_UP_TO: usize = 20;
 
-/// Random assignments drawn beyond [`EXACT_UP_TO`].
+/// Random assignments drawn beyond [`EXACT_UP_TO`], fewer for very many differences: see [`monte_carlo_draws`].
 pub const MONTE_CARLO_DRAWS: u64 = 100_000;
+
+/// Signs drawn in all; they take a few seconds.
+const MOST_SIGNS: u64 = 1_000_000_000;
 
 /// Assignments drawn from one stream; the result must not depend on how threads share the streams.
 const DRAWS_PER_STREAM: u64 = 1_000;
@@ -55,6 +58,14 @@ pub fn smallest_p(k: usize) -> f64 {
     } else {
         (2.0 * 0.5_f64.powf(k as f64)).min(1.0)
     }
+}
+
+/// Random assignments for `k` differences: [`MONTE_CARLO_DRAWS`] up to 10,000 differences, then as many as make a
+/// thousand million signs, and not fewer than 1,000.
+pub fn monte_carlo_draws(k: usize) -> u64 {
+    let affordable = MOST_SIGNS / (k as u64).max(1);
+    let whole_streams = affordable / DRAWS_PER_STREAM * DRAWS_PER_STREAM;
+    whole_streams.clamp(DRAWS_PER_STREAM, MONTE_CARLO_DRAWS)
 }
 
 /// Assignments with a sum at least as far out: (either side, above, below).
@@ -119,7 +130,7 @@ pub fn sign_flip(differences: &[f64], seed: u64) -> Result<SignFlip, StatsError>
         (
             SignFlipMethod::MonteCarlo,
             counts,
-            MONTE_CARLO_DRAWS as f64,
+            monte_carlo_draws(sorted.len()) as f64,
             1.0,
         )
     };
@@ -149,7 +160,7 @@ fn enumerate(differences: &[f64], sum: f64, observed: Observed) -> Counts {
 }
 
 fn draw(differences: &[f64], observed: Observed, seed: u64) -> Counts {
-    (0..MONTE_CARLO_DRAWS / DRAWS_PER_STREAM)
+    (0..monte_carlo_draws(differences.len()) / DRAWS_PER_STREAM)
         .into_par_iter()
         .map(|stream| {
             let mut random = ChaCha8Rng::seed_from_u64(seed);

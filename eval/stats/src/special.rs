@@ -79,6 +79,9 @@ pub(crate) fn t_cdf(t: f64, degrees_of_freedom: f64) -> Option<f64> {
 
 /// Two-sided p of Student's t; `None` without degrees of freedom.
 pub(crate) fn t_two_sided(t: f64, degrees_of_freedom: f64) -> Option<f64> {
+    if t.is_nan() {
+        return None;
+    }
     if t.is_infinite() {
         return Some(0.0);
     }

@@ -142,9 +142,16 @@ pub struct StratifiedPermutation {
     pub expected: f64,
 }
 
+/// Terms of a distribution with a smaller share than this are left out once there are many.
+const NEGLIGIBLE: f64 = 1e-30;
+
+/// As many terms are kept whatever their share, so that ordinary tables lose nothing.
+const KEPT: usize = 2_000;
+
 /// Permutes outcomes between the arms inside every stratum and looks at the first arm's successes: the sum of
 /// independent hypergeometric variables, whose distribution is found exactly, by convolution. Scenarios in which all
-/// outcomes agree change nothing. Mantel & Haenszel (1959); Cox (1970), The Analysis of Binary Data, section 5.
+/// outcomes agree change nothing. In tables with thousands of episodes terms below 1e-30 are left out, so a p below about
+/// 1e-25 may come out as 0 there. Mantel & Haenszel (1959); Cox (1970), The Analysis of Binary Data, section 5.
 pub fn stratified_permutation(strata: &[Stratum]) -> StratifiedPermutation {
     let mut distribution = vec![1.0];
     let (mut start, mut expected, mut successes) = (0, 0.0, 0);
@@ -154,12 +161,16 @@ pub fn stratified_permutation(strata: &[Stratum]) -> StratifiedPermutation {
         let masses = Hypergeometric::new(first.n(), second.n(), both);
         let range = masses.range();
         let terms: Vec<f64> = range.clone().map(|k| masses.mass(k)).collect();
-        start += range.start();
         successes += first.successes();
-        if first.n() + second.n() > 0 {
-            expected += both as f64 * first.n() as f64 / (first.n() + second.n()) as f64;
+        let episodes = first.n() + second.n();
+        if episodes > 0 {
+            expected += both as f64 * first.n() as f64 / episodes as f64;
         }
-        distribution = convolve(&distribution, &terms);
+        let (skipped, terms) = trimmed(&terms);
+        distribution = convolve(&distribution, terms);
+        let (more, kept) = trimmed(&distribution);
+        start += range.start() + skipped + more;
+        distribution = kept.to_vec();
     }
     let distance = (successes as f64 - expected).abs();
     let (mut p, mut p_greater, mut p_less) = (0.0, 0.0, 0.0);
@@ -181,6 +192,20 @@ pub fn stratified_permutation(strata: &[Stratum]) -> StratifiedPermutation {
         p_less: f64::min(p_less, 1.0),
         successes,
         expected,
+    }
+}
+
+/// A long distribution without its negligible ends, and how many terms fell away before it.
+fn trimmed(terms: &[f64]) -> (u64, &[f64]) {
+    if terms.len() <= KEPT {
+        return (0, terms);
+    }
+    let matters = |share: &f64| *share >= NEGLIGIBLE;
+    let from = terms.iter().position(matters).unwrap_or(0);
+    let to = terms.iter().rposition(matters).map_or(0, |last| last + 1);
+    match terms.get(from..to) {
+        Some(kept) if !kept.is_empty() => (from as u64, kept),
+        _ => (0, terms),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Golden cases and properties of the public functions.
 #![cfg(test)]
 
+mod extremes;
 mod golden_counts;
 mod golden_paired;
 mod golden_rates;
