@@ -3,6 +3,7 @@
 
 pub mod counts;
 pub mod data;
+pub mod interaction;
 pub mod paired;
 pub mod rates;
 pub mod scenarios;
@@ -10,6 +11,9 @@ pub mod scenarios;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
+
+use crate::figures::one_line;
+use crate::stats::Level;
 
 /// What a calculation gives.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,7 +83,7 @@ fn shown(value: f64) -> String {
         }
         .to_owned();
     }
-    if value != 0.0 && value.abs() < 1e-4 {
+    if value != 0.0 && (value.abs() < 1e-4 || value.abs() >= 1e15) {
         return format!("{value:.5e}");
     }
     let text = format!("{value:.6}");
@@ -91,23 +95,62 @@ fn shown(value: f64) -> String {
     }
 }
 
+/// A name or cell of a file, for one line of a terminal.
+fn shown_name(name: &str) -> String {
+    let start: String = name.chars().take(60).collect();
+    one_line(&start)
+}
+
 /// `[low, high]`.
 fn range((low, high): (f64, f64)) -> String {
     format!("[{}, {}]", shown(low), shown(high))
 }
 
-/// A share as a percentage with a decimal where there is one.
+/// A share as a percentage with a decimal where there is one; never none or all because of rounding.
 fn percent(share: f64) -> String {
-    format!("{} %", shown((share * 1000.0).round() / 10.0))
+    let tenths = (share * 1000.0).round();
+    if tenths >= 1000.0 && share < 1.0 {
+        "> 99.9 %".to_owned()
+    } else if tenths <= 0.0 && share > 0.0 {
+        "< 0.1 %".to_owned()
+    } else {
+        format!("{} %", shown(tenths / 10.0))
+    }
+}
+
+/// The level of an interval, such as `95 %`.
+fn level_of(level: Level) -> String {
+    format!("{} %", shown(level.get() * 100.0))
+}
+
+/// `p 0.031`; a p that is too small for a floating-point number is not 0.
+fn p_of(p: f64) -> String {
+    if p > 0.0 {
+        format!("p {}", shown(p))
+    } else {
+        "p < 1e-25".to_owned()
+    }
+}
+
+/// A probability; never 0 or 1 because of rounding.
+fn probability(value: f64) -> String {
+    if value > 0.999_999 {
+        "> 0.999999".to_owned()
+    } else if value < 1e-6 {
+        "< 0.000001".to_owned()
+    } else {
+        shown(value)
+    }
 }
 
 /// How strong a p value is, in words.
-fn strength(p: f64) -> &'static str {
-    if p <= 0.001 {
-        "Strong evidence"
-    } else if p <= 0.05 {
-        "Evidence"
-    } else {
+fn strength(p: f64, level: Level) -> &'static str {
+    // Subtracting the level from 1 leaves dust in the last digits.
+    if p > level.alpha() + 1e-12 {
         "No evidence"
+    } else if p <= 0.001 {
+        "Strong evidence"
+    } else {
+        "Evidence"
     }
 }

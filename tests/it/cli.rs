@@ -58,6 +58,9 @@ fn every_command_has_help_with_an_example_and_refuses_unknown_flags() {
         "eval compare",
         "eval report",
         "eval export",
+        "eval plan",
+        "eval stats rate",
+        "eval stats cmh",
     ] {
         assert!(
             names.iter().any(|name| name == expected),

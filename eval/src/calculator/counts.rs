@@ -1,6 +1,6 @@
 //! Counts, several tests at once, reliability.
 
-use super::{Answer, percent, range, shown, strength};
+use super::{Answer, level_of, p_of, percent, range, shown, strength};
 use crate::stats::{
     Level, Proportion, StatsError, adjust, garwood, overdispersed_ratio, poisson_ratio, reliability,
 };
@@ -27,14 +27,14 @@ pub fn poisson(
             "{} {} (exact, {})",
             found.ratio.map_or_else(|| "undefined".to_owned(), shown),
             range(found.interval),
-            percent(level.get())
+            level_of(level)
         ),
     );
     answer.line(
         "p",
         format!(
             "{} that the rates are equal (exact, two-sided)",
-            shown(found.p)
+            p_of(found.p).trim_start_matches("p ")
         ),
     );
     let (a, b) = (garwood(first, level), garwood(second, level));
@@ -62,9 +62,9 @@ pub fn poisson(
         answer.line(
             "overdispersed",
             format!(
-                "{} p {} when events come in clusters ({} times as variable)",
+                "{} {} when events come in clusters ({} times as variable)",
                 range(adjusted.interval),
-                shown(adjusted.p),
+                p_of(adjusted.p),
                 shown(phi)
             ),
         );
@@ -75,7 +75,7 @@ pub fn poisson(
     }
     answer.meaning = format!(
         "{} that the rates differ{}.",
-        strength(p),
+        strength(p, level),
         if phi.is_some() {
             ", with clusters of events taken into account"
         } else {

@@ -1,158 +1,68 @@
 //! Tables with a header, as CSV.
 
+mod table;
+
 use std::collections::BTreeMap;
 use std::io::Read;
 
 use market::Condition;
 
+pub use self::table::DataError;
+use self::table::Table;
 use crate::stats::{Proportion, Stratum, TwoByTwo, mean};
 
-/// A table that cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum DataError {
-    /// Not CSV.
-    #[error("the table cannot be read as CSV: {0}")]
-    Csv(#[from] csv::Error),
-    /// A column is missing.
-    #[error(
-        "the table has no column `{column}`; it has: {found}; the first line must name the columns"
-    )]
-    Column {
-        /// What is needed.
-        column: String,
-        /// What there is.
-        found: String,
-    },
-    /// A cell cannot be used.
-    #[error("line {line}, column `{column}`: `{value}` is {problem}")]
-    Cell {
-        /// From 1, with the header.
-        line: u64,
-        /// Its name.
-        column: String,
-        /// What stands there.
-        value: String,
-        /// What is wrong.
-        problem: &'static str,
-    },
-    /// No rows.
-    #[error("the table has a header and no rows")]
-    Empty,
-    /// Neither or both of two arms.
-    #[error("the table has {} arms ({}); two are needed", .0.len(), .0.join(", "))]
-    Arms(Vec<String>),
-    /// A scenario lacks a condition.
-    #[error(
-        "no scenario has all four conditions prompt, server, prompt_inject, server_inject; {0} scenarios have some"
-    )]
-    Conditions(usize),
+/// The most episodes of a sample or table that exact tests count; that many take seconds.
+pub const MOST_TRIALS: u64 = 10_000_000;
+
+/// What the columns of a table are called, where it is not the usual name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Columns {
+    /// For `scenario` or `stratum`.
+    pub scenario: Option<String>,
+    /// For `value` or `outcome`.
+    pub value: Option<String>,
+    /// For `condition`.
+    pub condition: Option<String>,
+    /// For `arm`.
+    pub arm: Option<String>,
 }
 
-/// One row: its line, and the cells of the wanted columns.
-struct Row {
-    line: u64,
-    cells: Vec<String>,
+impl Columns {
+    fn scenario(&self) -> Vec<&str> {
+        named(self.scenario.as_ref(), &["scenario", "stratum"])
+    }
+
+    fn value(&self) -> Vec<&str> {
+        named(self.value.as_ref(), &["value", "outcome"])
+    }
+
+    fn condition(&self) -> Vec<&str> {
+        named(self.condition.as_ref(), &["condition"])
+    }
+
+    fn arm(&self) -> Vec<&str> {
+        named(self.arm.as_ref(), &["arm"])
+    }
 }
 
-/// The wanted columns of every row.
-fn rows(input: impl Read, columns: &[&str]) -> Result<Vec<Row>, DataError> {
-    rows_of(input, &[columns]).map(|(_, rows)| rows)
-}
-
-/// The columns of the first set that the table has, and which set that is.
-fn rows_of(input: impl Read, sets: &[&[&str]]) -> Result<(usize, Vec<Row>), DataError> {
-    let mut reader = csv::ReaderBuilder::new()
-        .trim(csv::Trim::All)
-        .from_reader(input);
-    let header = reader.headers()?.clone();
-    // A byte-order mark belongs to the file, not to the name of its first column.
-    let place = |column: &str| {
-        header
-            .iter()
-            .position(|name| name.trim_start_matches('\u{feff}') == column)
-    };
-    let whole = |set: &&[&str]| set.iter().all(|column| place(column).is_some());
-    let chosen = sets.iter().position(whole).unwrap_or(0);
-    let columns = sets.get(chosen).copied().unwrap_or_default();
-    let mut places = Vec::new();
-    for column in columns {
-        places.push(place(column).ok_or_else(|| DataError::Column {
-            column: (*column).to_owned(),
-            found: header.iter().collect::<Vec<_>>().join(", "),
-        })?);
-    }
-    let mut found = Vec::new();
-    for record in reader.records() {
-        let record = record?;
-        found.push(Row {
-            line: record.position().map_or(0, csv::Position::line),
-            cells: places
-                .iter()
-                .map(|place| record.get(*place).unwrap_or_default().to_owned())
-                .collect(),
-        });
-    }
-    if found.is_empty() {
-        return Err(DataError::Empty);
-    }
-    Ok((chosen, found))
-}
-
-impl Row {
-    fn text(&self, place: usize) -> &str {
-        self.cells.get(place).map_or("", String::as_str)
-    }
-
-    fn error(&self, place: usize, column: &str, problem: &'static str) -> DataError {
-        DataError::Cell {
-            line: self.line,
-            column: column.to_owned(),
-            value: self.text(place).chars().take(60).collect(),
-            problem,
-        }
-    }
-
-    fn number(&self, place: usize, column: &str) -> Result<f64, DataError> {
-        let value = match self.text(place) {
-            "true" | "TRUE" | "True" => 1.0,
-            "false" | "FALSE" | "False" => 0.0,
-            text => text
-                .parse()
-                .map_err(|_| self.error(place, column, "no number"))?,
-        };
-        if !f64::is_finite(value) {
-            let problem = "no finite number; leave the row out, and say so";
-            return Err(self.error(place, column, problem));
-        }
-        Ok(value)
-    }
-
-    fn count(&self, place: usize, column: &str) -> Result<u64, DataError> {
-        self.text(place)
-            .parse()
-            .map_err(|_| self.error(place, column, "no whole number, 0 or more"))
-    }
-
-    fn name(&self, place: usize, column: &str) -> Result<String, DataError> {
-        match self.text(place) {
-            "" => Err(self.error(place, column, "empty")),
-            text => Ok(text.to_owned()),
-        }
-    }
+/// The name that was given, or else the usual ones.
+fn named<'a>(given: Option<&'a String>, usual: &[&'a str]) -> Vec<&'a str> {
+    given.map_or_else(|| usual.to_vec(), |name| vec![name.as_str()])
 }
 
 /// Values by scenario, from the columns `scenario` and `value`.
 ///
 /// # Errors
 /// The table cannot be read, or a cell cannot be used.
-pub fn clusters(input: impl Read) -> Result<BTreeMap<String, Vec<f64>>, DataError> {
+pub fn clusters(
+    input: impl Read,
+    columns: &Columns,
+) -> Result<BTreeMap<String, Vec<f64>>, DataError> {
+    let table = Table::read(input, &[&[columns.scenario(), columns.value()]])?;
     let mut found: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    for row in rows(input, &["scenario", "value"])? {
-        let value = row.number(1, "value")?;
-        found
-            .entry(row.name(0, "scenario")?)
-            .or_default()
-            .push(value);
+    for row in table.rows() {
+        let value = table.number(row, 1)?;
+        found.entry(table.name(row, 0)?).or_default().push(value);
     }
     Ok(found)
 }
@@ -162,18 +72,20 @@ pub fn clusters(input: impl Read) -> Result<BTreeMap<String, Vec<f64>>, DataErro
 ///
 /// # Errors
 /// As [`clusters`], and when no scenario has all four.
-pub fn two_by_two(input: impl Read) -> Result<(Vec<TwoByTwo>, usize), DataError> {
+pub fn two_by_two(
+    input: impl Read,
+    columns: &Columns,
+) -> Result<(Vec<TwoByTwo>, usize), DataError> {
+    let wanted = [columns.scenario(), columns.condition(), columns.value()];
+    let table = Table::read(input, &[&wanted])?;
     let mut found: BTreeMap<String, BTreeMap<Condition, Vec<f64>>> = BTreeMap::new();
-    for row in rows(input, &["scenario", "condition", "value"])? {
+    for row in table.rows() {
         let condition: Condition = row.text(1).parse().map_err(|_| {
-            row.error(
-                1,
-                "condition",
-                "none of prompt, server, prompt_inject, server_inject",
-            )
+            let problem = "none of prompt, server, prompt_inject, server_inject";
+            table.error(row, 1, problem)
         })?;
-        let value = row.number(2, "value")?;
-        let scenario = found.entry(row.name(0, "scenario")?).or_default();
+        let value = table.number(row, 2)?;
+        let scenario = found.entry(table.name(row, 0)?).or_default();
         scenario.entry(condition).or_default().push(value);
     }
     let all = found.len();
@@ -209,32 +121,36 @@ pub struct Strata {
 /// `scenario`, `arm`, `successes` and `n`.
 ///
 /// # Errors
-/// As [`clusters`], and when there are not exactly two arms.
-pub fn strata(input: impl Read) -> Result<Strata, DataError> {
+/// As [`clusters`], and when there are not exactly two arms, or more than [`MOST_TRIALS`] episodes.
+pub fn strata(input: impl Read, columns: &Columns) -> Result<Strata, DataError> {
+    let (scenario, arm) = (columns.scenario(), columns.arm());
+    let episodes = [scenario.clone(), arm.clone(), columns.value()];
+    let counts = [scenario, arm, vec!["successes", "success"], vec!["n"]];
+    let table = Table::read(input, &[&episodes, &counts])?;
     let mut arms: Vec<String> = Vec::new();
     let mut found: BTreeMap<String, [(u64, u64); 2]> = BTreeMap::new();
-    let sets: [&[&str]; 2] = [
-        &["scenario", "arm", "value"],
-        &["scenario", "arm", "successes", "n"],
-    ];
-    let (set, rows) = rows_of(input, &sets)?;
-    for row in rows {
-        let arm = row.name(1, "arm")?;
-        let (more, trials) = if set == 1 {
-            (row.count(2, "successes")?, row.count(3, "n")?)
+    let mut all: u64 = 0;
+    for row in table.rows() {
+        let (more, trials) = if table.set == 1 {
+            (table.count(row, 2)?, table.count(row, 3)?)
         } else {
-            match row.number(2, "value")? {
+            match table.number(row, 2)? {
                 0.0 => (0, 1),
                 1.0 => (1, 1),
                 _ => {
                     let problem = "neither 0 nor 1: this test is about yes or no";
-                    return Err(row.error(2, "value", problem));
+                    return Err(table.error(row, 2, problem));
                 }
             }
         };
         if more > trials {
-            return Err(row.error(2, "successes", "more than n"));
+            return Err(table.error(row, 2, "more than n"));
         }
+        all = all.saturating_add(trials);
+        if all > MOST_TRIALS {
+            return Err(DataError::TooMany);
+        }
+        let arm = table.name(row, 1)?;
         let place = arms
             .iter()
             .position(|known| *known == arm)
@@ -242,10 +158,13 @@ pub fn strata(input: impl Read) -> Result<Strata, DataError> {
                 arms.push(arm);
                 arms.len() - 1
             });
-        let scenario = found.entry(row.name(0, "scenario")?).or_default();
+        let scenario = found.entry(table.name(row, 0)?).or_default();
         if let Some((successes, n)) = scenario.get_mut(place) {
-            *successes = successes.saturating_add(more);
-            *n = n.saturating_add(trials);
+            *successes += more;
+            *n += trials;
+        } else if place > 10 {
+            // An id taken for an arm would make this a search through all rows.
+            return Err(DataError::Arms(arms));
         }
     }
     let [first, second] = arms.as_slice() else {

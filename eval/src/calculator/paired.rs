@@ -1,11 +1,11 @@
 //! Paired outcomes and differences.
 
-use super::{Answer, percent, range, shown, strength};
+use super::{Answer, level_of, p_of, probability, range, shown, strength};
 use crate::stats::{
-    Level, MONTE_CARLO_DRAWS, PairedCells, Proportion, SignFlipMethod, StatsError,
-    confidence_sequence, e_value, fewest_pairs, mcnemar_chi_squared, mcnemar_exact, mcnemar_mid_p,
-    mean, newcombe_paired, one_sample, probability_paired_higher, sign_flip, sign_test,
-    signed_rank, tango, threshold,
+    Level, PairedCells, Proportion, SignFlipMethod, StatsError, confidence_sequence, e_value,
+    fewest_pairs, mcnemar_chi_squared, mcnemar_exact, mcnemar_mid_p, mean, monte_carlo_draws,
+    newcombe_paired, one_sample, probability_paired_higher, sign_flip, sign_test, signed_rank,
+    tango, threshold,
 };
 
 /// McNemar and what goes with it. `b` counts the pairs in which only the first version has it, `c` those with only the
@@ -15,11 +15,8 @@ pub fn paired(b: u64, c: u64, agreeing: Option<(u64, Option<u64>)>, level: Level
         "paired yes/no outcomes: b = {b}, c = {c} differing pairs"
     ));
     let exact = mcnemar_exact(b, c);
-    answer.line("McNemar, exact", format!("p {}", shown(exact)));
-    answer.line(
-        "McNemar, mid-p",
-        format!("p {}", shown(mcnemar_mid_p(b, c))),
-    );
+    answer.line("McNemar, exact", p_of(exact));
+    answer.line("McNemar, mid-p", p_of(mcnemar_mid_p(b, c)));
     answer.number("b", b);
     answer.number("c", c);
     answer.number("level", level.get());
@@ -31,11 +28,11 @@ pub fn paired(b: u64, c: u64, agreeing: Option<(u64, Option<u64>)>, level: Level
         answer.line(
             "chi-squared",
             format!(
-                "{} p {}; corrected {} p {}",
+                "{} {}; corrected {} {}",
                 shown(plain.statistic),
-                shown(plain.p),
+                p_of(plain.p),
                 shown(corrected.statistic),
-                shown(corrected.p)
+                p_of(corrected.p)
             ),
         );
     }
@@ -57,7 +54,7 @@ pub fn paired(b: u64, c: u64, agreeing: Option<(u64, Option<u64>)>, level: Level
         );
         answer.line(
             "Tango",
-            format!("{} ({})", range(by_tango), percent(level.get())),
+            format!("{} ({})", range(by_tango), level_of(level)),
         );
         answer.number("pairs", cells.n());
         answer.number("difference", cells.difference());
@@ -76,7 +73,10 @@ pub fn paired(b: u64, c: u64, agreeing: Option<(u64, Option<u64>)>, level: Level
     let higher = probability_paired_higher(b, c);
     answer.line(
         "probability",
-        format!("{} that the first is better (uniform prior)", shown(higher)),
+        format!(
+            "{} that the first is better (uniform prior)",
+            probability(higher)
+        ),
     );
     answer.number("probability_first_higher", higher);
     let evidence = e_value(Proportion::at_most(b, b.saturating_add(c)));
@@ -91,7 +91,7 @@ pub fn paired(b: u64, c: u64, agreeing: Option<(u64, Option<u64>)>, level: Level
     answer.number("e_value", evidence.e);
     answer.meaning = format!(
         "{} that the versions differ, if pairs are independent: of {} differing pairs {b} go one way and {c} the other.{size}",
-        strength(exact),
+        strength(exact, level),
         b.saturating_add(c)
     );
     answer
@@ -113,15 +113,17 @@ pub fn signflip(differences: &[f64], level: Level, seed: u64) -> Result<Answer, 
     }
     let method = match found.method {
         SignFlipMethod::Exact => format!("all 2^{} sign assignments", found.k),
-        SignFlipMethod::MonteCarlo => format!("{MONTE_CARLO_DRAWS} random sign assignments"),
+        SignFlipMethod::MonteCarlo => {
+            format!("{} random sign assignments", monte_carlo_draws(found.k))
+        }
     };
     answer.line(
         "sign-flip",
         format!(
-            "p {}, above 0 p {}, below 0 p {} ({method})",
-            shown(found.p),
-            shown(found.p_greater),
-            shown(found.p_less)
+            "{}, above 0 {}, below 0 {} ({method})",
+            p_of(found.p),
+            p_of(found.p_greater),
+            p_of(found.p_less)
         ),
     );
     answer.line("smallest p possible", shown(found.smallest_p));
@@ -135,9 +137,9 @@ pub fn signflip(differences: &[f64], level: Level, seed: u64) -> Result<Answer, 
             "t",
             match (t.t, t.p) {
                 (Some(value), Some(p)) => format!(
-                    "{} p {}, interval {}",
+                    "{} {}, interval {}",
                     shown(value),
-                    shown(p),
+                    p_of(p),
                     range(t.interval)
                 ),
                 _ => "nothing varies, so there is no t".to_owned(),
@@ -150,20 +152,17 @@ pub fn signflip(differences: &[f64], level: Level, seed: u64) -> Result<Answer, 
     answer.line(
         "sign test",
         format!(
-            "{} of {} above 0, p {}",
+            "{} of {} above 0, {}",
             above.successes(),
             above.n(),
-            shown(p)
+            p_of(p)
         ),
     );
     answer.number("sign_test_above", above);
     answer.number("sign_test_p", p);
     let rank = signed_rank(differences).ok();
     if let Some(rank) = rank {
-        answer.line(
-            "Wilcoxon",
-            format!("W {} p {}", shown(rank.w), shown(rank.p)),
-        );
+        answer.line("Wilcoxon", format!("W {} {}", shown(rank.w), p_of(rank.p)));
     }
     answer.number("wilcoxon", rank);
     answer.meaning = if differences.is_empty() {
@@ -178,7 +177,7 @@ pub fn signflip(differences: &[f64], level: Level, seed: u64) -> Result<Answer, 
     } else {
         format!(
             "{} of a difference: if there were none, a mean this far from 0 would come up with a probability of {}.",
-            strength(found.p),
+            strength(found.p, level),
             shown(found.p)
         )
     };
@@ -207,13 +206,16 @@ pub fn eprocess(pairs: Proportion, level: Level) -> Result<Answer, StatsError> {
         "e-value",
         format!("{} ({} rejects)", shown(found.e), shown(round(limit))),
     );
-    answer.line("p, valid at any time", shown(found.p));
+    answer.line(
+        "p, valid at any time",
+        p_of(found.p).trim_start_matches("p "),
+    );
     answer.line(
         "share",
         format!(
             "{} ({}, at all times together)",
             range(share),
-            percent(level.get())
+            level_of(level)
         ),
     );
     answer.line(

@@ -1,6 +1,6 @@
 //! Rates, and differences of independent ones.
 
-use super::{Answer, percent, range, shown, strength};
+use super::{Answer, level_of, p_of, percent, probability, range, shown, strength};
 use crate::stats::{
     Fisher, Level, Proportion, StatsError, fisher_exact, newcombe_independent,
     probability_second_higher, trials_to_bound,
@@ -18,7 +18,7 @@ pub fn rate(proportion: Proportion, level: Level) -> Result<Answer, StatsError> 
         "rate {}/{}, {} intervals, as if episodes were independent",
         proportion.successes(),
         proportion.n(),
-        percent(level.get())
+        level_of(level)
     ));
     let (wilson, exact) = (proportion.wilson(level), proportion.clopper_pearson(level));
     match proportion.rate() {
@@ -44,7 +44,10 @@ pub fn rate(proportion: Proportion, level: Level) -> Result<Answer, StatsError> 
     answer.number("clopper_pearson", exact);
     answer.number("jeffreys", proportion.jeffreys(level));
     let upper = proportion.upper_bound(level);
+    let failures = Proportion::at_most(proportion.failures(), proportion.n());
+    let lower = 1.0 - failures.upper_bound(level);
     answer.number("upper_bound", upper);
+    answer.number("lower_bound", lower);
     let needed = trials_to_bound(COURSE_RATE, level)?;
     answer.number("trials_to_exclude_4_percent", needed);
     answer.meaning = if proportion.n() == 0 {
@@ -63,6 +66,22 @@ pub fn rate(proportion: Proportion, level: Level) -> Result<Answer, StatsError> 
             "None in {} does not mean never: the true rate may be as high as {}. To exclude a rate of 4 % it takes {} without one.",
             episodes(proportion.n()),
             percent(upper),
+            episodes_f(needed)
+        )
+    } else if proportion.failures() == 0 {
+        answer.line(
+            "one-sided bound",
+            format!(
+                "{} = {}^(1/{})",
+                shown(lower),
+                shown(level.alpha()),
+                proportion.n()
+            ),
+        );
+        format!(
+            "All of {} does not mean always: the true rate may be as low as {}. To exclude failures at a rate of 4 % it takes {} without one.",
+            episodes(proportion.n()),
+            percent(lower),
             episodes_f(needed)
         )
     } else {
@@ -104,7 +123,7 @@ pub fn difference(first: Proportion, second: Proportion, level: Level) -> Answer
         1.min(answer.lines.len()),
         (
             "Newcombe",
-            format!("{} ({})", range(interval), percent(level.get())),
+            format!("{} ({})", range(interval), level_of(level)),
         ),
     );
     answer.number("estimate", difference);
@@ -134,20 +153,20 @@ fn tests(title: &str, first: Proportion, second: Proportion, level: Level) -> An
     let mut answer = Answer::new(title);
     let found: Fisher = fisher_exact(first, second);
     let higher = probability_second_higher(second, first);
-    answer.line("Fisher, two-sided", format!("p {}", shown(found.p)));
+    answer.line("Fisher, two-sided", p_of(found.p));
     answer.line(
         "first is higher",
-        format!("p {} (one-sided)", shown(found.p_greater)),
+        format!("{} (one-sided)", p_of(found.p_greater)),
     );
     answer.line(
         "first is lower",
-        format!("p {} (one-sided)", shown(found.p_less)),
+        format!("{} (one-sided)", p_of(found.p_less)),
     );
     answer.line(
         "probability",
         format!(
             "{} that the first rate is higher (uniform priors)",
-            shown(higher)
+            probability(higher)
         ),
     );
     answer.number("first", first);
@@ -163,7 +182,7 @@ fn tests(title: &str, first: Proportion, second: Proportion, level: Level) -> An
     } else {
         format!(
             "{} of a difference: the first rate may be anything from {} to {} the second.",
-            strength(found.p),
+            strength(found.p, level),
             beside(interval.0),
             beside(interval.1)
         )
@@ -174,11 +193,10 @@ fn tests(title: &str, first: Proportion, second: Proportion, level: Level) -> An
 /// `14.4 points below`, `3 points above`.
 fn beside(difference: f64) -> String {
     let points = (difference * 1000.0).round() / 10.0;
-    if points < 0.0 {
-        format!("{} points below", shown(-points))
-    } else {
-        format!("{} points above", shown(points))
-    }
+    let side = if points < 0.0 { "below" } else { "above" };
+    let size = shown(points.abs());
+    let unit = if size == "1" { "point" } else { "points" };
+    format!("{size} {unit} {side}")
 }
 
 /// The probability that the second rate is higher.
@@ -189,7 +207,7 @@ pub fn bayes(first: Proportion, second: Proportion) -> Answer {
         fraction(second)
     ));
     let higher = probability_second_higher(first, second);
-    answer.line("P(second > first)", shown(higher));
+    answer.line("P(second > first)", probability(higher));
     answer.number("first", first);
     answer.number("second", second);
     answer.number("probability_second_higher", higher);

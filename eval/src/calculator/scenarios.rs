@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::data::Strata;
-use super::{Answer, percent, range, shown, strength};
+use super::{Answer, level_of, p_of, range, shown, shown_name, strength};
 use crate::stats::{
-    ENUMERATED_UP_TO, Level, Proportion, RESAMPLES, StatsError, TwoByTwo, bootstrap_clusters,
-    bootstrap_enumerated, clustered_mean, cochran_mantel_haenszel, components,
-    difference_in_differences, difference_of_rates, icc_table, mean, ratio_of_ratios, sign_flip,
-    stratified_permutation,
+    ENUMERATED_UP_TO, Level, StatsError, affordable_resamples, bootstrap_clusters,
+    bootstrap_enumerated, clustered_mean, cochran_mantel_haenszel, components, icc_table, mean,
+    sign_flip, stratified_permutation,
 };
 
 /// The mean of values that come in scenarios.
@@ -32,10 +31,13 @@ pub fn cluster(
     answer.line(
         "t over scenarios",
         format!(
-            "{} ({}, CR1, {} degrees of freedom)",
+            "{} ({}, CR1, {} degrees of freedom){}",
             range(interval),
-            percent(level.get()),
-            found.clusters - 1
+            level_of(level),
+            found.clusters - 1,
+            found
+                .p
+                .map_or_else(String::new, |p| format!(", {}", p_of(p)))
         ),
     );
     answer.line(
@@ -48,7 +50,7 @@ pub fn cluster(
             shown(found.se_robust)
         ),
     );
-    let drawn = bootstrap_clusters(&values, RESAMPLES, seed, level)?;
+    let drawn = bootstrap_clusters(&values, affordable_resamples(&values), seed, level)?;
     answer.line(
         "bootstrap",
         format!(
@@ -84,8 +86,8 @@ pub fn cluster(
     answer.line(
         "sign-flip",
         format!(
-            "p {} that the mean is 0 (smallest possible {})",
-            shown(flip.p),
+            "{} that the mean is 0 (smallest possible {})",
+            p_of(flip.p),
             shown(flip.smallest_p)
         ),
     );
@@ -103,10 +105,16 @@ pub fn cluster(
         );
     }
     answer.number("components", parts);
+    let around_zero = interval.0 <= 0.0 && interval.1 >= 0.0 && found.se_robust > 0.0;
     answer.meaning = format!(
-        "The mean is between {} and {}{}.",
+        "The mean is between {} and {}{}{}.",
         shown(interval.0),
         shown(interval.1),
+        if around_zero {
+            ", which includes 0: no evidence that it is anything else"
+        } else {
+            ""
+        },
         if found.clusters < 12 {
             "; with fewer than 12 scenarios that is approximate"
         } else {
@@ -171,118 +179,12 @@ pub fn icc(scenarios: &BTreeMap<String, Vec<f64>>) -> Result<Answer, StatsError>
         found.effective_n,
         if found.icc > 0.2 {
             "little"
+        } else if found.icc > 0.02 {
+            "less"
         } else {
-            "nearly as much here"
+            "as much here"
         }
     );
-    Ok(answer)
-}
-
-/// Difference in differences over scenarios.
-///
-/// # Errors
-/// A value is not finite, or there is only one scenario.
-pub fn did(
-    scenarios: &[TwoByTwo],
-    left_out: usize,
-    level: Level,
-    seed: u64,
-) -> Result<Answer, StatsError> {
-    let found = difference_in_differences(scenarios, level, seed)?;
-    let mut answer = Answer::new(format!(
-        "difference in differences over {} scenarios ({left_out} left out, without all four conditions)",
-        scenarios.len()
-    ));
-    let t = found.mean;
-    answer.line(
-        "estimate",
-        format!(
-            "{} {} ({}, t)",
-            shown(t.mean),
-            range(t.interval),
-            percent(level.get())
-        ),
-    );
-    if let (Some(value), Some(p)) = (t.t, t.p) {
-        answer.line("t", format!("{} p {}", shown(value), shown(p)));
-    } else {
-        answer.line("t", "nothing varies between scenarios, so there is no t");
-    }
-    answer.line(
-        "sign-flip",
-        format!(
-            "p {} (smallest possible {})",
-            shown(found.sign_flip.p),
-            shown(found.sign_flip.smallest_p)
-        ),
-    );
-    answer.number("scenarios", scenarios.len());
-    answer.number("left_out", left_out);
-    answer.number("level", level.get());
-    answer.number("mean", t);
-    answer.number("sign_flip", found.sign_flip);
-    answer.meaning = about(strength(found.sign_flip.p));
-    Ok(answer)
-}
-
-fn about(strength: &str) -> String {
-    format!(
-        "{strength} that enforcement changes what the injection does: (prompt_inject - prompt) - (server_inject - server)."
-    )
-}
-
-/// Difference in differences of four published rates, without scenarios.
-///
-/// # Errors
-/// A cell has no episodes.
-pub fn did_rates(cells: [Proportion; 4], level: Level) -> Result<Answer, StatsError> {
-    let (difference, interval) = difference_of_rates(cells, level)?;
-    let mut answer =
-        Answer::new("difference in differences of four rates, as if episodes were independent");
-    answer.line(
-        "estimate",
-        format!(
-            "{} {} ({}, normal)",
-            shown(difference),
-            range(interval),
-            percent(level.get())
-        ),
-    );
-    answer.number("cells", cells);
-    answer.number("level", level.get());
-    answer.number("estimate", difference);
-    answer.number("interval", interval);
-    let excludes = interval.0 > 0.0 || interval.1 < 0.0;
-    answer.meaning = about(if excludes { "Evidence" } else { "No evidence" });
-    Ok(answer)
-}
-
-/// Ratio of ratios of four published counts.
-///
-/// # Errors
-/// A count is 0.
-pub fn did_counts(counts: TwoByTwo, phi: f64, level: Level) -> Result<Answer, StatsError> {
-    let found = ratio_of_ratios(counts, phi, level)?;
-    let mut answer = Answer::new(
-        "ratio of ratios of four counts: (prompt_inject/prompt) / (server_inject/server)",
-    );
-    answer.line(
-        "server over prompt",
-        format!(
-            "{} {} ({}) p {}",
-            shown(found.ratio),
-            range(found.interval),
-            percent(level.get()),
-            shown(found.p)
-        ),
-    );
-    answer.number("counts", counts);
-    answer.number("overdispersion", phi);
-    answer.number("level", level.get());
-    answer.number("ratio", found.ratio);
-    answer.number("interval", found.interval);
-    answer.number("p", found.p);
-    answer.meaning = about(strength(found.p));
     Ok(answer)
 }
 
@@ -291,7 +193,7 @@ pub fn did_counts(counts: TwoByTwo, phi: f64, level: Level) -> Result<Answer, St
 /// # Errors
 /// No scenario says anything.
 pub fn cmh(table: &Strata, level: Level) -> Result<Answer, StatsError> {
-    let [first, second] = &table.arms;
+    let [first, second] = table.arms.each_ref().map(|name| shown_name(name));
     let exact = stratified_permutation(&table.strata);
     let mut answer = Answer::new(format!(
         "{first} against {second} within {} scenarios, episodes not paired",
@@ -301,22 +203,17 @@ pub fn cmh(table: &Strata, level: Level) -> Result<Answer, StatsError> {
     answer.line(
         "CMH",
         format!(
-            "{} p {}; corrected {} p {}",
+            "{} {}; corrected {} {}",
             shown(found.cmh.statistic),
-            shown(found.cmh.p),
+            p_of(found.cmh.p),
             shown(found.cmh_corrected.statistic),
-            shown(found.cmh_corrected.p)
+            p_of(found.cmh_corrected.p)
         ),
     );
     match (found.odds_ratio, found.interval) {
         (Some(ratio), Some(interval)) => answer.line(
             "odds ratio",
-            format!(
-                "{} {} ({})",
-                shown(ratio),
-                range(interval),
-                percent(level.get())
-            ),
+            format!("{} {} ({})", shown(ratio), range(interval), level_of(level)),
         ),
         _ => answer.line("odds ratio", "undefined: one of its parts is 0"),
     }
@@ -324,19 +221,19 @@ pub fn cmh(table: &Strata, level: Level) -> Result<Answer, StatsError> {
         answer.line(
             "Breslow-Day",
             format!(
-                "{} p {} that the odds ratio is the same everywhere",
+                "{} {} that the odds ratio is the same everywhere",
                 shown(test.statistic),
-                shown(test.p)
+                p_of(test.p)
             ),
         );
     }
     answer.line(
         "exact permutation",
         format!(
-            "p {}, first higher p {}, first lower p {}",
-            shown(exact.p),
-            shown(exact.p_greater),
-            shown(exact.p_less)
+            "{}, first higher {}, first lower {}",
+            p_of(exact.p),
+            p_of(exact.p_greater),
+            p_of(exact.p_less)
         ),
     );
     answer.line(
@@ -350,7 +247,7 @@ pub fn cmh(table: &Strata, level: Level) -> Result<Answer, StatsError> {
     answer.number("permutation", exact);
     answer.meaning = format!(
         "{} that {first} and {second} differ inside scenarios; scenarios in which all outcomes agree say nothing.",
-        strength(exact.p)
+        strength(exact.p, level)
     );
     Ok(answer)
 }

@@ -10,4 +10,6 @@ mod planning;
 mod playing;
 mod resuming;
 mod stats_command;
+mod stats_golden;
+mod stats_golden_counts;
 mod support;
