@@ -21,7 +21,7 @@ pub struct Stratum {
 pub struct StratifiedTest {
     /// Without continuity correction.
     pub cmh: ChiSquare,
-    /// With the correction of 1/2.
+    /// With the correction of 1/2, which never takes more than the distance away.
     pub cmh_corrected: ChiSquare,
     /// Mantel and Haenszel's common odds ratio; absent when one of its parts is 0.
     pub odds_ratio: Option<f64>,
