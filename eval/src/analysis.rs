@@ -267,7 +267,8 @@ impl Analysis {
                 })
             }
         };
-        range("alpha", self.alpha, 0.0, 0.5)?;
+        // Drawn sign assignments give no p below 1/100,001.
+        range("alpha", self.alpha, 0.000_09, 0.5)?;
         range("margin", self.margin, 0.0, 1e9)?;
         if !(0.0..=1.0).contains(&self.min_coverage) {
             range("min_coverage", self.min_coverage, 0.0, 1.0)?;

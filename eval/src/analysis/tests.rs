@@ -28,7 +28,7 @@ fn a_wrong_plan_is_refused_with_what_is_wrong() {
         ("[]", "is no analysis plan"),
         ("{\"metrik\": 1}", "unknown field `metrik`"),
         ("{\"metric\": \"beauty\"}", "unknown variant `beauty`"),
-        ("{\"alpha\": 0}", "alpha must be above 0"),
+        ("{\"alpha\": 0}", "alpha must be above 0.00009"),
         ("{\"alpha\": 1}", "below 0.5"),
         ("{\"margin\": -1}", "margin must be above 0"),
         (

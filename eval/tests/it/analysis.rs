@@ -211,8 +211,8 @@ fn wrong_analyses_are_refused_before_anything_is_played() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("store");
     for (arguments, words) in [
-        (&["--alpha", "0"][..], "alpha must be above 0"),
-        (&["--alpha", "NaN"], "alpha must be above 0"),
+        (&["--alpha", "0"][..], "alpha must be above 0.00009"),
+        (&["--alpha", "NaN"], "alpha must be above 0.00009"),
         (&["--guard", "violation"], "METRIC=MARGIN"),
         (&["--guard", "beauty=1"], "there is no metric `beauty`"),
         (&["--plan", "nowhere.json"], "nowhere.json"),

@@ -362,3 +362,19 @@ fn missing_pairs_and_odd_rows_never_panic() {
         }
     }
 }
+
+#[test]
+fn one_scenario_is_said_to_say_nothing_about_others() {
+    let mut plan = plan();
+    plan.pack.scenarios.truncate(1);
+    let found = compared(&plan, &episodes(&plan, |e| is(e, "candidate")));
+    assert_eq!(found.verdict.kind, VerdictKind::Inconclusive);
+    assert!(
+        found
+            .verdict
+            .sentence
+            .contains("One scenario says nothing about others, however often it is repeated: 6 scenarios are the least"),
+        "{}",
+        found.verdict.sentence
+    );
+}

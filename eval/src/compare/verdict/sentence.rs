@@ -174,6 +174,12 @@ fn size(metric: Metric, value: f64) -> String {
 
 /// Why no test on so few scenarios can show anything.
 pub(in crate::compare) fn too_few(scenarios: usize, alpha: f64) -> String {
+    if scenarios < 2 {
+        return format!(
+            "One scenario says nothing about others, however often it is repeated: {} scenarios are the least for a test at {alpha}, 20 to 40 carry a conclusion (--pack bargain-40)",
+            fewest_clusters(alpha)
+        );
+    }
     let floor = smallest_p(scenarios);
     format!(
         "With {} no test on scenarios can show a difference at {alpha}, however large it is: if the versions did not differ, \
